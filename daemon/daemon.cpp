@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "attribution/cgroup_mount.h"
+#include "base/amount_text.h"
 #include "base/exit_code.h"
 #include "base/file_io.h"
 #include "base/version.h"
@@ -372,9 +373,11 @@ void Daemon::follow_cgroups() {
 void Daemon::warn_of_losses(const View& view) {
   for (const LossCount& loss : losses_.grown(view.losses)) {
     const std::string count = std::to_string(loss.events);
+    const std::string lost = counted(loss.events, "event");
     log_warning_limited("lost " + loss.cause,
-                        "the kernel side has lost " + count + " events so far, cause " +
-                            loss.cause + ": man offcpud-metrics says what that does to the numbers",
+                        "the kernel side has lost " + lost + " so far, cause " + loss.cause +
+                            ": offcpud_lost_events_total in docs/metrics.md, or man "
+                            "offcpud-metrics, says what that does to the numbers",
                         {{kMessageId, kEventsLostId}, {"cause", loss.cause}, {"count", count}});
   }
 }

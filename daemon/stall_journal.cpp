@@ -76,12 +76,16 @@ std::string stack_text(std::span<const std::string> frames) {
   return text;
 }
 
-// "lock at postgresql-heavyweight-lock (poll)"; the reason where nothing examined its stack.
+// "lock at postgresql-heavyweight-lock (poll)", no word twice; the reason where nothing examined
+// its stack.
 std::string why_text(const Stall& stall) {
   std::string reason(kHistKindNames[stall.kind]);
   if (!stall.wait) return reason;
-  const std::string site = stall.wait->site.empty() ? "" : " at " + printable(stall.wait->site);
-  return std::string(name_of(stall.wait->wait_for)) + site + " (" + reason + ")";
+  std::string text(name_of(stall.wait->wait_for));
+  const std::string site = printable(stall.wait->site);
+  const bool says_more = reason != text;
+  if (!site.empty() && site != text) text += " at " + site;
+  return says_more ? text + " (" + reason + ")" : text;
 }
 
 std::string woken_by_text(const Stall& stall) {

@@ -31,10 +31,18 @@ std::string factor_of(const ChangedWait& row) {
   return factor_text(row.before, row.after);
 }
 
+// A path that is too long is told by its end.
+std::string unit_cell(const std::string& unit) {
+  const std::string text = printable(unit);
+  const bool is_path = text.starts_with('/');
+  return left_aligned(is_path ? cut_front(text, kUnitColumns) : cut(text, kUnitColumns),
+                      kUnitColumns);
+}
+
 std::string row_text(const ChangedWait& row) {
   const double unsure = row.error();
   const std::string cells[] = {
-      left_aligned(cut(printable(row.place.unit), kUnitColumns), kUnitColumns),
+      unit_cell(row.place.unit),
       left_aligned(kChangeKindNames[row.place.kind], kForColumns),
       left_aligned(cut(row.place.site.empty() ? "-" : printable(row.place.site), kSiteColumns),
                    kSiteColumns),

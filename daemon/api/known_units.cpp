@@ -61,12 +61,13 @@ bool is_there(const CgroupFilter& cgroup, const IsLiveCgroup& is_live) {
 Error unknown_cgroup(const CgroupFilter& cgroup, const std::string& where) {
   if (!cgroup.is_unit()) {
     return Error("no cgroup " + where + " is " + quotation(cgroup.text()) +
-                     " or below it; /api/v1/units lists the cgroups",
+                     " or below it; `systemd-cgls` lists cgroups, and /api/v1/units those that "
+                     "were measured",
                  ErrorKind::NotFound);
   }
   return Error("no cgroup " + where + " belongs to a unit called " + quotation(cgroup.text()) +
-                   "; /api/v1/units lists the units, and `systemctl status PID` names the unit of "
-                   "a process",
+                   "; `systemctl list-units` lists units, /api/v1/units those that were "
+                   "measured, and `systemctl status PID` names the unit of a process",
                ErrorKind::NotFound);
 }
 

@@ -122,11 +122,15 @@ Json readers_json(const std::optional<ReaderStatus>& readers) {
   return {{"hangs", readers->hangs}, {"refused", readers->refused}, {"stuck", readers->stuck}};
 }
 
-// "40 million"
+// "940 thousand", "2.0 million", "40 million"
 std::string round_number(std::uint64_t number) {
   constexpr std::uint64_t kThousand = 1'000, kMillion = 1'000'000;
   if (number < 10 * kThousand) return count_text(number);
-  if (number < 10 * kMillion) return count_text(number / kThousand) + " thousand";
+  if (number < kMillion) return count_text(number / kThousand) + " thousand";
+  if (number < 10 * kMillion) {
+    const std::uint64_t tenths = number / (kMillion / 10);
+    return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " million";
+  }
   return count_text(number / kMillion) + " million";
 }
 

@@ -6,13 +6,14 @@
 #include <utility>
 
 #include "attribution/subject.h"
+#include "base/no_unit.h"
 
 namespace offcpud {
 
-// What people call the cgroup: its unit, "no unit (/)" for the root, else its path. As the host
+// What people call the cgroup: its unit, kNoUnit for the root, else its path. As the host
 // gave it, so make it printable before it reaches a terminal.
 inline std::string unit_name(std::string_view cgroup) {
-  if (cgroup == "/") return "no unit (/)";
+  if (cgroup == "/") return kNoUnit;
   SubjectLabels labels = labels_of_cgroup(cgroup);
   return labels.unit.empty() ? std::string(cgroup) : std::move(labels.unit);
 }

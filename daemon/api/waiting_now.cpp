@@ -14,6 +14,7 @@
 #include "api/unit_waits.h"
 #include "base/amount_text.h"
 #include "base/duration_text.h"
+#include "base/no_unit.h"
 #include "pipeline/site_history.h"
 #include "pipeline/stall.h"
 
@@ -130,7 +131,7 @@ std::string place_text(const WaitWindow* window, const CgroupWaits& at) {
 
 // "7.9 in postgresql.service (postgres: postgresql-heavyweight-lock; 8 now, the longest for 25 s)"
 std::string part_text(const UnitPart& part, const Places& places) {
-  std::string text = threads_text(part.threads) + " in " + part.unit;
+  std::string text = threads_text(part.threads) + of_unit("in", part.unit);
   std::string more = places.told ? place_text(places.window, *part.largest) : std::string();
   if (part.lasting > 0) {
     more += std::string(more.empty() ? "" : "; ") + count_text(part.lasting) + " now";
@@ -226,7 +227,7 @@ std::string unusual_line(const View& view) {
   std::size_t named = 0;
   for (const auto& [unit, count] : units) {
     if (named++ == kMostUnits) break;
-    line += (named == 1 ? ": " : ", ") + count_text(count) + " in " + unit;
+    line += (named == 1 ? ": " : ", ") + count_text(count) + of_unit("in", unit);
   }
   if (units.size() > kMostUnits) line += ", and more";
   return line + "; the longest for " + text_of(longest);

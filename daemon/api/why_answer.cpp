@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
+#include <limits>
 #include <set>
 #include <string>
 #include <utility>
@@ -24,6 +26,20 @@ std::string selects(const std::string& unit) {
     return " --pid " + unit.substr(pid + 6, unit.size() - pid - 7);
   }
   return is_plain(unit) ? " --cgroup " + unit : std::string();
+}
+
+// Keeps the first `limit` verdicts, and counts the units that have none then.
+void limit_verdicts(WhyAnswer& answer, std::size_t limit) {
+  answer.all_verdicts = answer.verdicts.size();
+  if (answer.verdicts.size() <= limit) return;
+  const auto first_left = answer.verdicts.begin() + static_cast<std::ptrdiff_t>(limit);
+  std::set<std::string> told, left;
+  for (auto each = answer.verdicts.begin(); each != answer.verdicts.end(); ++each) {
+    if (each < first_left) told.insert(each->unit);
+    if (each >= first_left && !told.contains(each->unit)) left.insert(each->unit);
+  }
+  answer.more_units = left.size();
+  answer.verdicts.erase(first_left, answer.verdicts.end());
 }
 
 UnitCauses total_of(const std::vector<UnitCauses>& all) {
@@ -54,20 +70,26 @@ WhyAnswer why_answer(WhyInputs inputs, WallTime taken, const std::vector<std::st
   std::ranges::stable_sort(
       all, {}, [](const UnitCauses& tree) { return std::pair(tree.is_over(), -tree.actionable); });
   if (whole_host) {
-    answer.verdicts = verdicts(trees, limit);
+    answer.verdicts = verdicts(trees, std::numeric_limits<std::size_t>::max());
+    limit_verdicts(answer, limit);
     // The trees of those that the verdicts are about, in their order.
     std::set<std::string> told;
     for (const WhyVerdict& verdict : answer.verdicts) {
       if (told.insert(verdict.unit).second) answer.trees.push_back(trees.of(verdict.unit));
     }
   } else {
-    if (all.size() > limit) all.resize(limit);
+    if (all.size() > limit) {
+      answer.more_units = all.size() - limit;
+      all.resize(limit);
+    }
     answer.trees = std::move(all);
     for (const UnitCauses& tree : answer.trees) {
       for (WhyVerdict& verdict : verdicts_of(trees, tree.unit)) {
         answer.verdicts.push_back(std::move(verdict));
       }
+      std::ranges::move(dependents_of(trees, tree.unit), std::back_inserter(answer.dependents));
     }
+    answer.all_verdicts = answer.verdicts.size();
   }
   answer.graph = wait_graph(answer.inputs);
   return answer;

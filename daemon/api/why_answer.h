@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
+#include "why/dependents.h"
 #include "why/verdicts.h"
 #include "why/wait_graph.h"
 #include "why/why_inputs.h"
@@ -18,9 +21,14 @@ struct WhyAnswer {
   bool details = false;    // whether the client may see sites, and whom threads wait for
   std::vector<WhyVerdict> verdicts;
   std::vector<UnitCauses> trees;
+  std::size_t all_verdicts = 0;  // that there would be without a limit
+  std::size_t more_units = 0;    // which the limit leaves out, verdict and tree
+  // Who waits for the units that were asked for; of the whole host the verdicts say it.
+  std::vector<Dependent> dependents;
   WaitGraph graph;
-  UnitCauses total;  // of the host; without causes
-  WhyInputs inputs;  // of which only lengths and what is missing are told
+  UnitCauses total;                    // of the host; without causes
+  WhyInputs inputs;                    // of which only lengths and what is missing are told
+  std::chrono::milliseconds asked{0};  // the length of the window that was asked for; 0: any
 };
 
 // `units`: those that were asked for; empty and `whole_host`: all.

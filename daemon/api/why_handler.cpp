@@ -53,7 +53,8 @@ Response why_response(const Request& request, const View& now, const IsLiveCgrou
     const auto found = std::ranges::find(view.processes, *query->pid, &ProcessRow::pid);
     if (found == view.processes.end()) {
       return error(404, "there was no process " + std::to_string(*query->pid) +
-                            " in the last pass; ask for its unit, or /api/v1/top lists processes");
+                            " in the last pass; ask for its unit, or `offcpuctl top` and "
+                            "/api/v1/top list processes");
     }
     process = &*found;
   }
@@ -64,10 +65,11 @@ Response why_response(const Request& request, const View& now, const IsLiveCgrou
   } else if (!whole_host) {
     units = units_of(view, query->cgroup);
   }
-  const WhyAnswer answer =
+  WhyAnswer answer =
       why_answer(why_inputs(view, *query, process, request.sees_details,
                             {.is_live = is_live, .suspended = suspended_time()}),
                  view.taken_wall, units, whole_host, query->limit, request.sees_details);
+  answer.asked = query->window;
   if (query->as_text) return {.content_type = kPlainText, .body = why_text(answer)};
   return {.content_type = kJson, .body = why_json(answer)};
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/why_answer.h"
+#include "base/no_unit.h"
 #include "base/utc.h"
 
 namespace offcpud {
@@ -141,11 +142,14 @@ Json parts_json(const WhyVerdict& verdict) {
   std::string_view rest = verdict.sentence;
   for (const WhyHop& hop : verdict.path.hops) {
     if (hop.kind != Cause::Kind::Unit) continue;
-    const std::size_t at = hop.name.empty() ? std::string_view::npos : rest.find(hop.name);
+    const std::string said = in_sentence(hop.name);
+    const std::size_t at = said.empty() ? std::string_view::npos : rest.find(said);
     if (at == std::string_view::npos) continue;
     if (at > 0) parts.push_back({{"text", rest.substr(0, at)}});
-    parts.push_back({{"unit", hop.name}});
-    rest.remove_prefix(at + hop.name.size());
+    Json part = {{"unit", hop.name}};
+    if (said != hop.name) part["text"] = said;
+    parts.push_back(std::move(part));
+    rest.remove_prefix(at + said.size());
   }
   if (!rest.empty()) parts.push_back({{"text", rest}});
   return parts;
@@ -160,6 +164,7 @@ Json verdict_json(const WhyVerdict& verdict) {
           {"for", name_of_for(verdict.for_kind)},
           {"threads", verdict.threads},
           {"error", verdict.error},
+          {"stuck", verdict.stuck},
           {"over", verdict.over},
           {"over_within_seconds", verdict.over ? Json(verdict.over_within) : Json(nullptr)},
           {"culprit", text_or_null(verdict.culprit)},
@@ -223,6 +228,7 @@ std::string why_json(const WhyAnswer& answer) {
   Json list = Json::array();
   for (const WhyVerdict& verdict : answer.verdicts) list.push_back(verdict_json(verdict));
   json["verdicts"] = std::move(list);
+  json["more_units"] = answer.more_units;
   Json units = Json::array();
   for (const UnitCauses& tree : answer.trees) units.push_back(unit_json(tree, seconds));
   json["units"] = std::move(units);

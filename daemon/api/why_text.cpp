@@ -4,8 +4,10 @@
 #include <span>
 
 #include "api/why_answer.h"
+#include "api/why_notes.h"
 #include "base/amount_text.h"
 #include "base/duration_text.h"
+#include "base/no_unit.h"
 #include "base/printable.h"
 #include "base/utc.h"
 
@@ -14,6 +16,7 @@ namespace {
 
 using Kind = Cause::Kind;
 
+constexpr auto kUnknown = static_cast<std::size_t>(WaitFor::Unknown);
 constexpr double kWorthALine = 0.01;  // of what the unit waited
 constexpr double kLeastTold = 0.005;  // threads
 
@@ -21,9 +24,22 @@ std::string duration_of(double seconds) {
   return duration_text(std::chrono::duration<double>(seconds));
 }
 
+bool is_idle(const Cause& cause) {
+  return !is_actionable_for(cause.for_kind) && cause.for_kind != kUnknown;
+}
+
+// Whether nobody of the unit idles any more. Of the whole host it is never so.
+bool has_left_off(const UnitCauses& unit) {
+  if (unit.gone) return true;
+  return std::ranges::any_of(unit.causes, is_idle) &&
+         std::ranges::all_of(unit.causes,
+                             [](const Cause& cause) { return cause.over || !is_idle(cause); });
+}
+
 std::string idle_text(const UnitCauses& unit) {
   std::string text = "left out as idle: " + threads_text(unit.idle) +
-                     " threads wait for work or a timer, " + threads_text(unit.children) +
+                     (has_left_off(unit) ? " threads waited" : " threads wait") +
+                     " for work or a timer, " + threads_text(unit.children) +
                      " for their own children (offcpuctl top --sort idle)";
   if (unit.unknown >= kLeastTold) {
     text += "; of " + threads_text(unit.unknown) +
@@ -39,8 +55,9 @@ std::string holder_text(const Cause& part) {
   const UnitHolder& holder = *part.holder;
   std::string text = !holder.is_thread ? ": it" : ": thread " + holder.thread;
   if (holder.is_thread && holder.tid != 0) {
-    text += " (tid " + std::to_string(holder.tid) +
-            (holder.process.empty() ? "" : " of " + holder.process) + ")";
+    const bool says_more = !holder.process.empty() && holder.process != holder.thread;
+    text +=
+        " (tid " + std::to_string(holder.tid) + (says_more ? " of " + holder.process : "") + ")";
   }
   return text + " holds " + holder.lock + " for " + counted(holder.waiting, "thread") + " now";
 }
@@ -56,12 +73,15 @@ std::string who_text(const Cause& part) {
   const std::string because = part.because.empty() ? "" : ": " + part.because;
   switch (part.kind) {
     case Kind::For:
-      return (part.of.empty() ? "" : part.of + " waits ") +
+      return (part.of.empty()
+                  ? ""
+                  : in_sentence(part.of) + (part.of == kNoUnit ? " wait " : " waits ")) +
              std::string(words_of_for(part.for_kind)) + because +
              (part.over ? ", until at most " + duration_of(part.over_within) + " ago" : "");
     case Kind::Unit:
     case Kind::Remote:
-      return named(part.name, part) + (part.for_kind == kForCpu ? " had it" : holder_text(part));
+      return named(in_sentence(part.name), part) +
+             (part.for_kind == kForCpu ? " had it" : holder_text(part));
     case Kind::Device:
       return "device " + part.name + because;
     case Kind::Self:
@@ -74,7 +94,8 @@ std::string who_text(const Cause& part) {
     case Kind::Nobody:
       return part.for_kind == kForCpu ? "nobody: the CPU had to wake up" : "nobody";
     case Kind::Runs:
-      return part.name + " runs, or waits for a CPU";
+      return in_sentence(part.name) +
+             (part.name == kNoUnit ? " run, or wait for a CPU" : " runs, or waits for a CPU");
     case Kind::Unknown:
       break;
   }
@@ -97,7 +118,7 @@ void append_load(std::string& text, const Cause& part) {
   std::string line;
   const std::span<const DeviceLoad::Part> all(part.load->parts);
   for (const DeviceLoad::Part& loader : all.first(std::min(all.size(), kMostLoaders))) {
-    line += (line.empty() ? "loaded by " : "; ") + loader_name(loader) + " (" +
+    line += (line.empty() ? "loaded by " : "; ") + in_sentence(loader_name(loader)) + " (" +
             load_text(*part.load, loader) + ")";
   }
   if (line.empty()) line = "who loads it is unknown, because " + part.load->because;
@@ -151,8 +172,8 @@ void append_evidence(std::string& text, const UnitCauses& unit) {
 }
 
 std::string tree_text(const UnitCauses& unit) {
-  const bool over = unit.is_over();
-  std::string text = printable(unit.unit) + (unit.gone ? ", gone by now" : "") + ": " +
+  const bool over = unit.over > 0 && unit.is_over();
+  std::string text = printable(in_sentence(unit.unit)) + (unit.gone ? ", gone by now" : "") + ": " +
                      threads_text(unit.actionable) + (over ? " threads waited" : " threads wait") +
                      " for something that can be acted on, " + threads_text(unit.running) +
                      " CPUs used\n";
@@ -194,8 +215,8 @@ std::string nobody_text(const WhyAnswer& answer) {
   }
   std::string text;
   for (const UnitCauses& tree : answer.trees) {
-    text += printable(tree.unit) + ": nothing" + kFor + threads_text(tree.actionable - tree.over) +
-            " threads on average)\n";
+    text += printable(in_sentence(tree.unit)) + ": nothing" + kFor +
+            threads_text(tree.actionable - tree.over) + " threads on average)\n";
   }
   return text;
 }
@@ -208,6 +229,7 @@ std::string why_text(const WhyAnswer& answer) {
       std::ranges::any_of(answer.verdicts, [](const auto& each) { return !each.over; });
   if (!lasts) text += nobody_text(answer);
   for (const WhyVerdict& verdict : answer.verdicts) text += printable(verdict.sentence) + "\n";
+  text += notes_text(answer);
   if (answer.whole_host) text += idle_text(answer.total) + "\n";
   text += "\nthreads on average, " + window_text(answer) +
           ", their standard error, and the share of what the unit waits:\n";

@@ -74,6 +74,7 @@ std::string byte_rate_text(double bytes_per_second) {
 std::string factor_text(double before, double after) {
   const double factor = after / before;
   if (factor > 100) return "> 100\xc3\x97";
+  if (factor < 0.05) return "< 0.1\xc3\x97";
   return formatted(factor < 9.95 ? "%.1f\xc3\x97" : "%.0f\xc3\x97", factor);
 }
 
@@ -112,6 +113,15 @@ std::string cut(std::string_view text, std::size_t columns) {
     text.remove_prefix(length);
   }
   return shorter + "...";
+}
+
+std::string cut_front(std::string_view text, std::size_t columns) {
+  std::size_t used = columns_of(text);
+  if (used <= columns) return std::string(text);
+  for (; !text.empty() && used + 3 > columns; --used) {
+    text.remove_prefix(first_utf8_sequence(text).length);
+  }
+  return "..." + std::string(text);
 }
 
 }  // namespace offcpud

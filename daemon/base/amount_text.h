@@ -23,7 +23,7 @@ std::string share_text(double share);
 // Bytes within a second as people read them: "85 MB/s", "2.4 kB/s", "0 B/s".
 std::string byte_rate_text(double bytes_per_second);
 
-// `after` / `before`: "22×", "2.2×", "> 100×". `before` must be positive.
+// `after` / `before`: "22×", "2.2×", "> 100×", "< 0.1×". `before` must be positive.
 std::string factor_text(double before, double after);
 
 // "9,958".
@@ -43,5 +43,8 @@ std::string right_aligned(std::string_view text, std::size_t columns);
 
 // The text itself, or its beginning and "..." in so many columns.
 std::string cut(std::string_view text, std::size_t columns);
+
+// The same with "..." and the end, which tells paths apart.
+std::string cut_front(std::string_view text, std::size_t columns);
 
 }  // namespace offcpud

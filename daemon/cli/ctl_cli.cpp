@@ -29,18 +29,23 @@ std::string local_socket_address() {
   return std::string("unix:") + kLocalSocket;
 }
 
+// A fragment; parse() adds where the help is.
+Error misuse(const std::string& what) {
+  return Error(what, ErrorKind::Usage);
+}
+
 // `flags` has the names of files that were given.
 Result<Server> finish_server(const std::string& text, const Server& flags) {
   auto server = parse_server(text);
-  if (!server) return usage_error(kProgram, "--server: " + server.error().message());
+  if (!server) return misuse("--server: " + server.error().message());
   if (!server->address.is_unix() && server->address.port == 0) {
-    return usage_error(kProgram, "--server: the port may not be 0");
+    return misuse("--server: the port may not be 0");
   }
   if (!server->tls && !(flags.ca_file.empty() && flags.cert_file.empty())) {
-    return usage_error(kProgram, "--ca-file and --cert-file need --server https://HOST:PORT");
+    return misuse("--ca-file and --cert-file need --server https://HOST:PORT");
   }
   if (flags.cert_file.empty() && !flags.key_file.empty()) {
-    return usage_error(kProgram, "--key-file needs --cert-file");
+    return misuse("--key-file needs --cert-file");
   }
   Server finished = flags;
   finished.address = std::move(server->address);
@@ -57,7 +62,9 @@ void add_server_flag(CLI::App& command, CtlOptions& options) {
                       Config{}.listen)
       ->type_name("ADDR");
   const auto add_file = [&](const char* name, std::string& file, const char* what) {
-    command.add_option(name, file, what)->type_name("FILE")->check(CLI::ExistingFile);
+    // Without a description, which the help would show as a second label.
+    const CLI::Validator exists = CLI::Validator(CLI::ExistingFile).description("");
+    command.add_option(name, file, what)->type_name("FILE")->check(exists);
   };
   add_file("--ca-file", options.server.ca_file,
            "Authorities that may have signed the daemon's certificate");
@@ -99,7 +106,7 @@ void finish_stalls(CtlOptions& options, bool all) {
 
 constexpr const char* kTopHelp =
     "Show processes, or threads, by the time they wait: on a terminal, until q is pressed\n"
-    "(h explains keys and columns); elsewhere, once.";
+    "(h explains keys and columns); elsewhere, once. PID x12: twelve processes that have ended.";
 
 constexpr const char* kExplainHelp =
     "Say which rule takes each stack of a file, and what its threads wait for. Asks no daemon.\n"
@@ -152,18 +159,12 @@ Status finish_top(CtlOptions& options, const std::string& interval) {
   options.once = options.once || options.json;
   options.top.threads = options.top.threads || options.top.cpu || options.top.pinned;
   const auto parsed = parse_duration(interval);
-  if (!parsed) return usage_error(kProgram, "--interval: " + parsed.error().message());
+  if (!parsed) return misuse("--interval: " + parsed.error().message());
   if (*parsed < kLeastInterval) {
-    return usage_error(kProgram, "--interval: use " + format_duration(kLeastInterval) + " or more");
+    return misuse("--interval: use " + format_duration(kLeastInterval) + " or more");
   }
   options.interval = *parsed;
   return {};
-}
-
-// A fragment as a usage error, with the reference to --help.
-Status usage_status(const Status& status) {
-  if (status) return {};
-  return usage_error(kProgram, status.error().message());
 }
 
 CtlOptions text_to_print(std::string text) {
@@ -180,7 +181,10 @@ class CtlCommandLine {
   [[nodiscard]] const CLI::App& app() const { return app_; }
 
  private:
+  // An error is a fragment.
   Status finish_command();
+  // "offcpuctl flame": whose --help says more.
+  [[nodiscard]] std::string asked() const;
 
   CtlOptions options_;
   CLI::App app_{"Queries a running offcpud, and checks its configuration.", kProgram};
@@ -193,8 +197,8 @@ class CtlCommandLine {
   CLI::App* diff_ = app_.add_subcommand("diff", kDiffHelp);
   CLI::App* snapshots_ =
       app_.add_subcommand("snapshots", "List the kept snapshots, or get their stacks");
-  CLI::App* snapshot_ =
-      app_.add_subcommand("snapshot", "Sample stacks for some seconds, as offcputime does");
+  CLI::App* snapshot_ = app_.add_subcommand(
+      "snapshot", "Sample stacks for some seconds, as offcputime does; amounts are microseconds");
   CLI::App* flame_ = app_.add_subcommand("flame", "Draw a flame graph of the kept snapshots");
   CLI::App* check_ =
       app_.add_subcommand("check-config", "Check the configuration and print all its values");
@@ -236,17 +240,17 @@ Status CtlCommandLine::finish_command() {
   } else if (*top_) {
     TRY_VOID(finish_top(options_, interval_));
   } else if (*why_) {
-    TRY_VOID(usage_status(why_flags_.finish()));
+    TRY_VOID(why_flags_.finish());
   } else if (*diff_) {
-    TRY_VOID(usage_status(diff_flags_.finish()));
+    TRY_VOID(diff_flags_.finish());
   } else if (*snapshots_) {
-    TRY_VOID(usage_status(snapshots_flags_.finish()));
-    TRY_VOID(usage_status(finish_snapshots(options_)));
+    TRY_VOID(snapshots_flags_.finish());
+    TRY_VOID(finish_snapshots(options_));
   } else if (*snapshot_) {
-    TRY_VOID(usage_status(snapshot_flags_.finish()));
+    TRY_VOID(snapshot_flags_.finish());
   } else if (*flame_) {
-    TRY_VOID(usage_status(flame_flags_.finish()));
-    TRY_VOID(usage_status(finish_flame(options_)));
+    TRY_VOID(flame_flags_.finish());
+    TRY_VOID(finish_flame(options_));
   } else {
     options_.command = CtlCommand::ShowVerdict;
     options_.query = {{"format", "text"}, {"limit", "3"}};
@@ -256,6 +260,11 @@ Status CtlCommandLine::finish_command() {
   if (options_.server_text.empty()) options_.server_text = Config{}.listen;
   TRY(options_.server, finish_server(options_.server_text, options_.server));
   return {};
+}
+
+std::string CtlCommandLine::asked() const {
+  const auto commands = app_.get_subcommands();
+  return commands.empty() ? kProgram : kProgram + (" " + commands.front()->get_name());
 }
 
 Result<CtlOptions> CtlCommandLine::parse(int argc, const char* const* argv) {
@@ -271,14 +280,15 @@ Result<CtlOptions> CtlCommandLine::parse(int argc, const char* const* argv) {
       options_.command = CtlCommand::ExplainStacks;
       return options_;
     }
-    TRY_VOID(finish_command());
+    const Status finished = finish_command();
+    if (!finished) return usage_error(asked(), finished.error().message());
     return options_;
   } catch (const CLI::CallForHelp&) {
     return text_to_print(app_.help());
   } catch (const CLI::ExtrasError&) {
-    return unexpected_arguments(kProgram, app_);
+    return unexpected_arguments(asked(), app_);
   } catch (const std::exception& error) {
-    return usage_error(kProgram, error.what());
+    return usage_error(asked(), error.what());
   }
 }
 

@@ -111,6 +111,18 @@ Status apply_files(LayeredConfig& config, const ConfigSources& sources) {
   return {};
 }
 
+// The text of a value that is in quotes, as the file may have it: of `""` nothing.
+std::string_view unquoted(std::string_view value) {
+  constexpr std::string_view kDouble = "\"", kSingle = "'";
+  for (const std::string_view quote : {kDouble, kSingle}) {
+    if (value.size() < 2 || !value.starts_with(quote) || !value.ends_with(quote)) continue;
+    const std::string_view inner = value.substr(1, value.size() - 2);
+    const bool is_plain = inner.find_first_of(quote == kDouble ? "\"\\" : "'") == inner.npos;
+    if (is_plain) return inner;
+  }
+  return value;
+}
+
 Status apply_argument(LayeredConfig& config, const std::string& argument) {
   const auto equals = argument.find('=');
   if (equals == std::string::npos || equals == 0) {
@@ -121,7 +133,7 @@ Status apply_argument(LayeredConfig& config, const std::string& argument) {
   }
   const std::string name = argument.substr(0, equals);
   return config.set_from_argument({.name = "--set " + excerpt(name)}, name,
-                                  std::string_view(argument).substr(equals + 1));
+                                  unquoted(std::string_view(argument).substr(equals + 1)));
 }
 
 Status apply_override(LayeredConfig& config, const std::string& flag, std::string_view key,

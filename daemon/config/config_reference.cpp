@@ -71,7 +71,8 @@ snapshots:
 ```
 
 On the command line a list is on one line: `--set 'stalls.rules=[{comm: cp, threshold: never}]'`. A
-list replaces the list of an earlier source. `comm` of a stall rule is the name of the thread or of its
+list replaces the list of an earlier source. Other values may be in quotes, as in the file:
+`--set 'web.local_socket=""'`. `comm` of a stall rule is the name of the thread or of its
 process.
 )";
 

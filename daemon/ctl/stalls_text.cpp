@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/amount_text.h"
+#include "base/no_unit.h"
 #include "base/printable.h"
 #include "ctl/terminal_text.h"
 
@@ -75,7 +76,7 @@ std::string comm_text(const Json& stall) {
 // As `top` shows it.
 std::string where_text(const Json& stall) {
   const std::string unit = text_of(stall, "unit"), cgroup = text_of(stall, "cgroup");
-  if (unit.empty() && cgroup == "/") return "no unit (/)";
+  if (unit.empty() && cgroup == "/") return kNoUnit;
   return or_dash(unit.empty() ? cgroup : unit);
 }
 
@@ -131,21 +132,42 @@ std::string waits_on_text(const Json& stall) {
   const Json& peer = member(stall, "waits_on");
   const std::string pid = text_of(peer, "pid");
   const std::string on = text_of(peer, "on");
-  return join({on == "/" ? "no unit (/)" : on,
+  return join({on == "/" ? kNoUnit : on,
                pid.empty() ? "" : "(" + or_dash(text_of(peer, "comm")) + "[" + pid + "])"});
 }
 
-// "mutex of worker[101] in server[100], a deadlock"; of a file lock "file_lock of backup[812]".
+// "worker[101] in server[100]"; the main thread, and the owner of a file lock, "backup[812]".
+std::string holder_text(const Json& holder) {
+  const std::string tid = text_of(holder, "tid"), pid = text_of(holder, "pid");
+  const std::string process = or_dash(text_of(holder, "process")) + "[" + or_dash(pid) + "]";
+  const std::string thread = or_dash(text_of(holder, "comm")) + "[" + or_dash(tid) + "]";
+  const bool is_process = text_of(holder, "lock") == "file_lock" || thread == process;
+  return is_process ? process : thread + " in " + process;
+}
+
+// "mutex", "file lock".
+std::string lock_text(const Json& holder) {
+  std::string lock = text_of(holder, "lock");
+  std::ranges::replace(lock, '_', ' ');
+  return lock;
+}
+
+std::string deadlock_text(const Json& holder) {
+  return member(holder, "deadlock") == Json(true) ? ", a deadlock" : "";
+}
+
+// "mutex of worker[101] in server[100], a deadlock".
+std::string lock_of_text(const Json& stall) {
+  const Json& holder = member(stall, "held_by");
+  if (!holder.is_object()) return {};
+  return lock_text(holder) + " of " + holder_text(holder) + deadlock_text(holder);
+}
+
+// "worker[101] in server[100] (mutex), a deadlock".
 std::string held_by_text(const Json& stall) {
   const Json& holder = member(stall, "held_by");
   if (!holder.is_object()) return {};
-  const std::string tid = text_of(holder, "tid"), pid = text_of(holder, "pid");
-  const std::string process = or_dash(text_of(holder, "process")) + "[" + or_dash(pid) + "]";
-  const bool thread = text_of(holder, "lock") != "file_lock";
-  const std::string who =
-      thread ? or_dash(text_of(holder, "comm")) + "[" + or_dash(tid) + "] in " + process : process;
-  const bool deadlock = member(holder, "deadlock") == Json(true);
-  return text_of(holder, "lock") + " of " + who + (deadlock ? ", a deadlock" : "");
+  return holder_text(holder) + " (" + lock_text(holder) + ")" + deadlock_text(holder);
 }
 
 std::string stack_text(const Json& stall, const char* name) {
@@ -202,7 +224,7 @@ std::string cause_of(const Json& stall) {
 // Whom or what all of a group wait for: who holds the lock, else the other end, else the lock, file
 // or socket.
 std::string whom_text(const Json& stall) {
-  for (std::string text : {held_by_text(stall), waits_on_text(stall), waits_for_text(stall)}) {
+  for (std::string text : {lock_of_text(stall), waits_on_text(stall), waits_for_text(stall)}) {
     if (!text.empty()) return text;
   }
   return "-";

@@ -193,12 +193,12 @@ struct Told {
   Json value;
 };
 
-// The worst ones; one more line says how many are left out, and where to find them. Never leaves
-// out a single one, whose own line is as short.
-Json worst_of(std::vector<Told> all) {
+// The worst ones, `most` or more; one more line says how many are left out, and where to find them.
+// Never leaves out a single one, whose own line is as short.
+Json worst_of(std::vector<Told> all, std::size_t most = kMostOfAKind) {
   std::ranges::stable_sort(all, std::ranges::greater(), &Told::weight);
   Json out = Json::object();
-  const std::size_t shown = all.size() == kMostOfAKind + 1 ? all.size() : kMostOfAKind;
+  const std::size_t shown = all.size() <= most + 1 ? all.size() : most;
   for (std::size_t i = 0; i < all.size() && i < shown; ++i) {
     out[all[i].name] = std::move(all[i].value);
   }
@@ -214,7 +214,7 @@ bool has_numbers(const Json& value, std::initializer_list<const char*> names) {
          });
 }
 
-// Causes with losses.
+// All causes with losses: each takes something else from the numbers.
 Json losses_in_short(const Json& losses) {
   if (!losses.is_object()) return losses;
   std::vector<Told> told;
@@ -222,7 +222,7 @@ Json losses_in_short(const Json& losses) {
     if (!events.is_number()) return losses;
     if (events != 0 && is_lost(cause)) told.push_back({events.get<double>(), cause, events});
   }
-  return worst_of(std::move(told));
+  return worst_of(std::move(told), losses.size());
 }
 
 // The fullest: "subjects  4 of 1024".

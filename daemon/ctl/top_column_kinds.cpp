@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/no_unit.h"
+
 namespace offcpud {
 namespace {
 
@@ -55,7 +57,7 @@ std::string share_text(double seconds, std::optional<double> interval) {
 }
 
 std::string where_text(const TopRow& row) {
-  if (row.unit.empty() && row.cgroup == "/") return "no unit (/)";
+  if (row.unit.empty() && row.cgroup == "/") return kNoUnit;
   return terminal_text(row.unit.empty() ? row.cgroup : row.unit);
 }
 

@@ -51,7 +51,7 @@ constexpr const char* kHelp[] = {
     "lock, an answer, storage, memory; +- is its standard error. FOR and SITE are of the",
     "largest of them, NOW how many last there and the longest; cpu and why, if it waits",
     "longer for a CPU. UNKN%: nobody can tell. IDLE: threads that wait for work or a timer.",
-    "By reason, ACT% sums the run queue and all",
+    "PID x12: twelve that have ended. By reason, ACT% sums the run queue and all",
     "reasons but poll, sleep, child, condvar; P50, P99 and MAX are of such waits that ended;",
     "OLDEST is in progress. A * after CPU: the thread may run only there. BYSAME%, BYOTHER%",
     "and BYKERN% say who had the CPU while it waited for one.",

@@ -140,10 +140,16 @@ std::string idle_line(const TopAnswer& answer) {
               : "; " + count_text(answer.unusual) + " unusually long: offcpuctl stalls.");
 }
 
+// "1 process matches, and 12 that have ended": those are not counted with the others.
 std::string matching_text(const TopAnswer& answer) {
   const std::string rows = answer.of_threads ? counted(answer.matching, "thread")
                                              : counted(answer.matching, "process", "processes");
-  return rows + (answer.matching == 1 ? " matches" : " match");
+  std::uint64_t ended = 0;
+  for (const TopRow& row : answer.rows) ended += row.ended_processes;
+  const std::string more = ended == 0   ? ""
+                           : ended == 1 ? ", and 1 that has ended"
+                                        : ", and " + count_text(ended) + " that have ended";
+  return rows + (answer.matching == 1 ? " matches" : " match") + more;
 }
 
 std::string host_line(const TopAnswer& answer, const std::string& server) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/amount_text.h"
+#include "base/no_unit.h"
 
 namespace offcpud {
 namespace {
@@ -121,7 +122,8 @@ std::string loader_name(const Part& part) {
 
 std::string load_text(const DeviceLoad& load, const Part& part) {
   std::string text =
-      share_text(part.share) + (load.is_timed ? " of the time of its requests" : " of its bytes");
+      share_text(part.share) +
+      (load.is_timed ? " of the time of the device's requests" : " of the device's bytes");
   const double least = kWorthTelling * bytes_of(part);
   if (part.read > least) text += ", " + byte_rate_text(part.read) + " read";
   if (part.written > least) text += ", " + byte_rate_text(part.written) + " written";
@@ -146,7 +148,7 @@ std::string clause_of(const DeviceLoad& load) {
     }
     if (most.kind == By::Unknown) return ", of whose load nobody knows whose it is" + amount;
   }
-  return ", which several load, most of all " + loader_name(most) + amount;
+  return ", which several load, most of all " + in_sentence(loader_name(most)) + amount;
 }
 
 }  // namespace offcpud

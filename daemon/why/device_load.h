@@ -35,7 +35,7 @@ DeviceLoad load_of(const WhyInputs& inputs, const std::string& device, const std
 // as much as the waiting unit, and keeps the device busy (docs/decisions/0024-who-loads-a-disk.md).
 const DeviceLoad::Part* loader_to_blame(const DeviceLoad& load);
 
-// "92 % of the time of its requests, 85 MB/s written"
+// "92 % of the time of the device's requests, 85 MB/s written"
 std::string load_text(const DeviceLoad& load, const DeviceLoad::Part& part);
 
 // "backup.service", "the kernel", "itself"

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <tuple>
 #include <utility>
 
 #include "base/amount_text.h"
 #include "base/duration_text.h"
+#include "base/no_unit.h"
 #include "why/cause_parts.h"
 
 namespace offcpud {
@@ -18,10 +21,22 @@ using Kind = Cause::Kind;
 constexpr double kLeastThreads = 0.05;
 constexpr double kLeastOther = 0.2;  // of what the unit waits: a verdict besides the main one
 constexpr double kOwnVerdict = 2;    // times as much as the path that passes through
+// So long waits are stuck, as `offcpuctl stalls` lists them by default.
+constexpr std::uint64_t kStuckNs = 10'000'000'000;
 
 // In the tense of the hop.
 std::string verb(const WhyHop& hop, const char* now, const char* past) {
   return hop.over ? past : now;
+}
+
+// Whether the name of the unit is a plural in sentences.
+bool is_many(const WhyHop& hop) {
+  return hop.name == kNoUnit;
+}
+
+// "edge waits", "processes outside of all units wait".
+std::string verb(const WhyHop& hop, const char* one, const char* many, const char* past) {
+  return verb(hop, is_many(hop) ? many : one, past);
 }
 
 // "store-app.service (python3, pid 812)"
@@ -31,13 +46,18 @@ std::string who(const WhyHop& hop, const std::string& name) {
   return more.empty() ? name : name + " (" + more + ")";
 }
 
-// "thread worker (tid 101 of server, pid 100)"
+// "thread worker (tid 101 of server, pid 100)", "the main thread of server (pid 100)"; no name is
+// told twice.
 std::string holder_text(const UnitHolder& holder) {
   const std::string pid = holder.pid != 0 ? "pid " + std::to_string(holder.pid) : std::string();
   if (!holder.is_thread) {
     return "process " + holder.process + (pid.empty() ? "" : " (" + pid + ")");
   }
-  std::string process = holder.process;
+  const bool same_name = holder.thread == holder.process;
+  if (same_name && holder.tid != 0 && holder.tid == holder.pid) {
+    return "the main thread of " + holder.process + " (" + pid + ")";
+  }
+  std::string process = same_name ? std::string() : holder.process;
   if (!pid.empty()) process += (process.empty() ? "" : ", ") + pid;
   std::string more = holder.tid != 0 ? "tid " + std::to_string(holder.tid) : std::string();
   if (!process.empty()) more += (more.empty() ? "of " : " of ") + process;
@@ -49,7 +69,7 @@ bool is_lock_with_holder(const WhyHop& waits, const WhyHop* next) {
 }
 
 // "for a lock (postgresql-heavyweight-lock)"; of a lock whose holder is known also what kind it is,
-// each once: "for a lock (mutex)".
+// each once: "for a lock (mutex)", "for storage".
 std::string what_for(const WhyHop& waits, const WhyHop* next) {
   std::string more = waits.site;
   if (is_lock_with_holder(waits, next)) {
@@ -57,6 +77,7 @@ std::string what_for(const WhyHop& waits, const WhyHop* next) {
     more = is_any_lock(more) ? lock : more + ", " + lock;
   }
   std::string text(words_of_for(waits.for_kind));
+  if (more == name_of_for(waits.for_kind)) return text;
   return more.empty() ? text : text + " (" + more + ")";
 }
 
@@ -64,28 +85,44 @@ std::string what_for(const WhyHop& waits, const WhyHop* next) {
 std::string held_by(const WhyHop& waits, const WhyHop& hop) {
   const UnitHolder& holder = *hop.holder;
   const std::string lock = is_lock_with_holder(waits, &hop) ? "" : ", " + holder.lock;
-  const std::string of = hop.kind == Kind::Self ? "" : " of " + hop.name;
+  const std::string of = hop.kind == Kind::Self ? "" : of_unit("of", hop.name);
   return lock + " that " + holder_text(holder) + of + verb(hop, " holds", " held");
 }
 
 std::string taken_by(const WhyHop& waits, const WhyHop& hop) {
-  const std::string have = verb(hop, " have them", " had them");
-  if (hop.kind == Kind::Self) return "its own threads" + have;
+  const std::string have = verb(hop, " have it", " had it");
+  if (hop.kind == Kind::Self) return (is_many(hop) ? "others of them" : "its own threads") + have;
   if (hop.kind == Kind::Kernel) return "kernel threads" + have;
-  return hop.name + verb(hop, " has them, ", " had them, ") +
+  return in_sentence(hop.name) + verb(hop, " has it, ", " have it, ", " had it, ") +
          share_text(hop.threads / std::max(waits.threads, 1e-9)) + " of the time";
 }
 
+// What is unknown of the one that is waited for.
+std::string question(const WhyHop& waits, const WhyHop& next) {
+  switch (waits.for_kind) {
+    case index_of(WaitFor::Lock):
+      return verb(next, "who holds it", "who held it");
+    case index_of(WaitFor::Storage):
+      return "on which device";
+    case index_of(WaitFor::Memory):
+    case kForCpu:
+      return verb(next, "who has it", "who had it");
+    default:
+      return "from whom";
+  }
+}
+
 std::string unknown(const WhyHop& waits, const WhyHop& next) {
-  std::string of = ", of whom";
-  if (waits.for_kind == index_of(WaitFor::Lock)) of = verb(next, "; who holds it", "; who held it");
-  if (waits.for_kind == kForCpu) of = verb(next, "; who has it", "; who had it");
-  return of + " is unknown, because " + next.because;
+  if (waits.for_kind == index_of(WaitFor::Stopped)) return "; " + next.because;
+  return "; " + question(waits, next) + " is unknown, because " + next.because;
 }
 
 // What comes after "2.1 threads wait for a lock": whom for.
 std::string whom(const WhyHop& waits, const WhyHop& next) {
-  if (next.does == Does::Loads) return ", which " + next.name + " loads (" + next.because + ")";
+  if (next.does == Does::Loads) {
+    return ", which " + in_sentence(next.name) + verb(next, " loads (", " load (", " loaded (") +
+           next.because + ")";
+  }
   if (next.kind == Kind::Unknown) return unknown(waits, next);
   if (next.holder) return held_by(waits, next);
   if (waits.for_kind == kForThrottled) return ", its own limit";
@@ -98,12 +135,12 @@ std::string whom(const WhyHop& waits, const WhyHop& next) {
     case Kind::Kernel:
       return " of the kernel";
     case Kind::Self:
-      return " of " + who(next, "the same unit") +
+      return " of " + who(next, is_many(next) ? "others of them" : "the same unit") +
              (next.because.empty() ? "" : "; " + next.because);
     default:
       break;
   }
-  return (waits.does == Does::Idles ? " from " : " of ") + who(next, next.name);
+  return (waits.does == Does::Idles ? " from " : " of ") + who(next, in_sentence(next.name));
 }
 
 // What a unit in the path does, as the next clause of the sentence; empty: there is none. `next`:
@@ -116,21 +153,26 @@ std::string deed_of(const WhyHop& hop, const WhyHop* next) {
   }
   const std::string during =
       hop.share > 0 ? "; " + share_text(hop.share) + " of that time " : std::string("; meanwhile ");
-  const std::string subject = held ? "; that thread " : during + hop.name + " ";
+  const std::string subject = held ? "; that thread " : during + in_sentence(hop.name) + " ";
+  const auto does = [&](const char* one, const char* many, const char* past) {
+    return held ? verb(hop, one, past) : verb(hop, one, many, past);
+  };
   switch (hop.does) {
     case Does::Waits:
-      return subject + verb(hop, "waits ", "waited ") + what_for(hop, next);
+      return subject + does("waits ", "wait ", "waited ") + what_for(hop, next);
     case Does::Idles:
-      return subject + verb(hop, "waits for work", "waited for work");
+      return subject + does("waits for work", "wait for work", "waited for work");
     case Does::Runs: {
-      std::string runs = subject + verb(hop, "runs", "ran");
+      std::string runs = subject + does("runs", "run", "ran");
       if (held) return runs;
-      if (hop.share > 0) return runs + verb(hop, " or waits for a CPU", " or waited for a CPU");
+      if (hop.share > 0) {
+        return runs + " or " + does("waits", "wait", "waited") + " for a CPU";
+      }
       return runs + " on " + threads_text(hop.threads) + " CPUs";
     }
     case Does::Sleeps: {
       const bool says_more = !hop.site.empty() && hop.site != "sleep";
-      return subject + verb(hop, "sleeps", "slept") + (says_more ? " (" + hop.site + ")" : "");
+      return subject + does("sleeps", "sleep", "slept") + (says_more ? " (" + hop.site + ")" : "");
     }
     case Does::Loads:
     case Does::End:
@@ -143,7 +185,7 @@ std::string deed_of(const WhyHop& hop, const WhyHop* next) {
 
 // "app.service (python3, pid 812)"; of something that is over: ", until at most 12 s ago".
 std::string subject_of(const WhyHop& first) {
-  std::string text = who(first, first.name);
+  std::string text = who(first, in_sentence(first.name));
   if (!first.over) return text;
   if (first.gone) text += ", gone by now";
   return text + ", until at most " +
@@ -165,6 +207,24 @@ std::string sentence_of(const WhyPath& path) {
   return text;
 }
 
+// Whether threads have waited long there, now, and that somebody should know. Ends of a pipeline
+// wait for each other all the time, and who is stopped was stopped by somebody.
+bool is_stuck(const Cause& cause, const WhyHop* culprit) {
+  const bool lasts = !cause.over && std::ranges::any_of(cause.sites, [](const Cause::Site& site) {
+    return site.lasting > 0 && site.oldest.ns >= kStuckNs;
+  });
+  switch (cause.for_kind) {
+    case index_of(WaitFor::Lock):
+    case index_of(WaitFor::Storage):
+    case index_of(WaitFor::Memory):
+      return lasts;
+    case index_of(WaitFor::Answer):
+      return lasts && culprit != nullptr && culprit->kind != Kind::Self;
+    default:
+      return false;
+  }
+}
+
 WhyVerdict verdict_about(WhyUnits& units, const std::string& unit, const Cause& cause) {
   WhyVerdict verdict{.unit = unit, .for_kind = cause.for_kind};
   verdict.threads = cause.threads;
@@ -174,6 +234,7 @@ WhyVerdict verdict_about(WhyUnits& units, const std::string& unit, const Cause& 
   verdict.path = follow(units, unit, cause);
   verdict.sentence = sentence_of(verdict.path);
   const WhyHop* const culprit = verdict.path.culprit();
+  verdict.stuck = is_stuck(cause, culprit);
   if (culprit) {
     verdict.culprit = culprit->name;
   } else {
@@ -197,9 +258,12 @@ bool is_told_apart(const UnitCauses& tree, const Cause& cause) {
   return cause.threads >= kLeastOther * tree.actionable || is_deadlock(cause);
 }
 
-// What lasts comes first, then what more threads wait for.
+// What lasts comes first, of that what is stuck, then what more threads wait for.
 bool worse(const WhyVerdict& one, const WhyVerdict& other) {
-  return one.over != other.over ? other.over : one.threads > other.threads;
+  const auto rank = [](const WhyVerdict& each) {
+    return std::tuple(each.over, !each.stuck, -each.threads);
+  };
+  return rank(one) < rank(other);
 }
 
 }  // namespace
@@ -240,8 +304,8 @@ std::vector<WhyVerdict> verdicts(WhyUnits& units, std::size_t most) {
   };
   // What is over explains nothing that lasts.
   const auto tells = [&](const WhyVerdict& one, const WhyVerdict& other) {
-    return passes_through(one, other) && (!one.over || other.over) &&
-           other.threads <= kOwnVerdict * one.threads;
+    return (!one.over || other.over) && other.threads <= kOwnVerdict * one.threads &&
+           passes_through(one, other);
   };
   std::ranges::stable_sort(all, worse);
   std::vector<WhyVerdict> kept;

@@ -30,7 +30,7 @@ class Cpu(IncidentCase):
             return enter
         self.run_in(batch, *loop, on_start=on_one_cpu(0))
         self.run_in(search, *loop, on_start=on_one_cpu(10))
-        self.expect_why("search-api", "wait for a CPU", "batch-etl.service has them")
+        self.expect_why("search-api", "wait for a CPU", "batch-etl.service has it")
 
 
 if __name__ == "__main__":

@@ -193,7 +193,7 @@ class DiskLoads(DiskCase):
         self.run_in(backup, sys.executable, "-c", BACKUP, self.file("copy"), WRITERS)
         begin = time.monotonic()
         told = []  # on a busy host the next answer may be about waits for a CPU
-        named = rf" on device \S+, which {re.escape(backup.unit)} loads \(\d+ % of the time of its requests, "
+        named = rf" on device \S+, which {re.escape(backup.unit)} loads \(\d+ % of the time of the device's requests, "
         named += r"[\d.]+ [kMG]B/s written\)$"
 
         # In the first seconds the window still has what others have written before.

@@ -221,7 +221,7 @@ class Why(WaitedOnCase):
         self.expect_close("which they had themselves", (len(victims) - 1) * victim_ran, own["threads"], 0.05, 0.05)
         self.expect_sums(answer)
         self.expect_same("who is to blame", batch.unit, answer["verdicts"][0]["culprit"])
-        self.expect_first_lines(f"{search.unit}: ", f" threads wait for a CPU: {batch.unit} has them, ")
+        self.expect_first_lines(f"{search.unit}: ", f" threads wait for a CPU: {batch.unit} has it, ")
 
 
 if __name__ == "__main__":

@@ -209,7 +209,7 @@ TEST_F(Incidents, ADeadlockIsOneLine) {
   const std::string log = logged(changes);
   EXPECT_EQ(std::ranges::count(log, '\n'), 1) << log;
   EXPECT_THAT(log, HasSubstr("server/w111[100/111] in /a.service is blocked for 12 s: lock at "
-                             "mutex (lock), waits for futex 0x20; with 1 more: "
+                             "mutex, waits for futex 0x20; with 1 more: "
                              "server/w110[100/110] (futex 0x10)"));
 }
 
@@ -240,7 +240,7 @@ TEST_F(Incidents, OfOneCauseThereIsALineAMinute) {
   log = logged({.begun = {}, .ended = {end_of(at_mutex(111, 0x10))}});
   EXPECT_EQ(log, "") << "its end is told when the minute is over";
   clock_.advance(10s);
-  EXPECT_THAT(logged({}), HasSubstr("was blocked for 12 s: lock at mutex (lock); with 10 more: "));
+  EXPECT_THAT(logged({}), HasSubstr("was blocked for 12 s: lock at mutex; with 10 more: "));
   EXPECT_EQ(logged({}), "");
 }
 

@@ -9,7 +9,8 @@ import { shortName } from "./model.js";
 const MOST = 3;
 const SHORT_MS = 60_000;
 
-// The first clause of a sentence, and the rest: {"text"} and {"unit"} as in the answer.
+// The first clause of a sentence, and the rest: {"text"} and {"unit"} as in the answer; a unit may have the
+// words for it as "text".
 function clausesOf(parts) {
   const first = [];
   for (let i = 0; i < parts.length; i += 1) {
@@ -88,7 +89,7 @@ export class Verdict {
 
   sentence(parts) {
     return parts.map(({ text, unit }) =>
-      unit === undefined ? visible(text) : this.link(unit, shortName(unit)),
+      unit === undefined ? visible(text) : this.link(unit, text ?? shortName(unit)),
     );
   }
 

@@ -118,9 +118,11 @@ TEST_F(RoutesTest, ACgroupThatIsNotThereIsAMistakeToTell) {
     };
     const Response unknown = ask("ngnix.service");
     EXPECT_EQ(unknown.status, 404U) << path;
-    EXPECT_THAT(body_of(unknown), AllOf(HasSubstr("no cgroup of this host belongs to a unit called "
-                                                  "\\\"ngnix.service\\\""),
-                                        HasSubstr("/api/v1/units lists the units")));
+    EXPECT_THAT(body_of(unknown),
+                AllOf(HasSubstr("no cgroup of this host belongs to a unit called "
+                                "\\\"ngnix.service\\\""),
+                      HasSubstr("`systemctl list-units` lists units, /api/v1/units "
+                                "those that were measured")));
     // There are no snapshots here: who gets so far is told that.
     const unsigned known = std::string_view(path) == "/debug/pprof/offcpu" ? 503 : 200;
     EXPECT_EQ(ask("nginx.service").status, known) << path;

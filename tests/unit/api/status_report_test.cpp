@@ -167,6 +167,8 @@ TEST(StatusReport, LineSaysOfHowManyEventsSomeWereLost) {
               HasSubstr(", 1,190 of 40 million events lost (0.003 %), "));
   EXPECT_THAT(line_of(1, 40'123'456), HasSubstr(", 1 of 40 million events lost (below 0.001 %), "));
   EXPECT_THAT(line_of(5, 12'345), HasSubstr(", 5 of 12 thousand events lost (0.041 %), "));
+  EXPECT_THAT(line_of(47'540, 2'014'999),
+              HasSubstr(", 47,540 of 2.0 million events lost (2.359 %), "));
   EXPECT_THAT(line_of(50, 100), HasSubstr(", 50 of 100 events lost (50.000 %), "));
   EXPECT_THAT(line_of(0, 40'123'456), HasSubstr(", 0 events lost, "));
   EXPECT_THAT(line_of(5, 4), HasSubstr(", 5 events lost, ")) << "the number is an estimate";

@@ -102,7 +102,7 @@ TEST_F(WaitingNow, TheProcessThatWaitsMostIsNamed) {
                    .site = "socket-read",
                    .time = {.ns = 4e9}}};
   view_.waits = waits;
-  EXPECT_THAT(lines()[0], HasSubstr(": 3.0 in no unit (/) (python3: socket-read)"));
+  EXPECT_THAT(lines()[0], HasSubstr(": 3.0 outside of all units (python3: socket-read)"));
   EXPECT_THAT(lines(false)[0], Not(HasSubstr("python3"))) << "it says what a stack is of";
 }
 

@@ -152,6 +152,22 @@ TEST(WhyJson, HasVerdictsTreesAndGraph) {
   EXPECT_EQ(answer["sources"]["peers"]["missing"], nullptr);
 }
 
+// Whose name is not in the sentence.
+TEST(WhyJson, WhatBelongsToNoUnitIsALinkWithWords) {
+  HandMadeInputs host;
+  host.waits("no unit (/)", WaitFor::Lock, "mutex", 2);
+  const json answer = json::parse(why_json(whole(host)));
+  EXPECT_EQ(answer["units"][0]["unit"], "no unit (/)");
+  const json& parts = answer["verdicts"][0]["parts"];
+  EXPECT_EQ(parts[0]["unit"], "no unit (/)");
+  EXPECT_EQ(parts[0]["text"], "processes outside of all units");
+  EXPECT_THAT(parts[1]["text"].get<std::string>(),
+              StartsWith(": 2.0 threads wait for a lock (mutex); "));
+  EXPECT_THAT(why_text(whole(host)),
+              HasSubstr("\nprocesses outside of all units: 2.0 threads wait for something that can "
+                        "be acted on, "));
+}
+
 TEST(WhyJson, SaysWhatIsOver) {
   HandMadeInputs host = web_and_db();
   host.over("web.service", WaitFor::Answer);

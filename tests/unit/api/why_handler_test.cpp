@@ -103,9 +103,10 @@ TEST_F(WhyHandlerTest, WhoLoadsTheDiskOfAPartitionIsNamed) {
   view_.disk_loads = std::make_shared<const std::vector<DiskLoadRow>>(step->rows);
   view_.disks = std::make_shared<const DisksOfDevices>(DisksOfDevices{{"vda1", {"vda"}}});
   const json answer = ask_json({{"unit", "db.service"}, {"window", "10s"}});
-  EXPECT_THAT(answer["verdicts"][0]["sentence"].get<std::string>(),
-              HasSubstr("on device vda1, which backup.service loads (90 % of the time of its "
-                        "requests, 20 MB/s read, 60 MB/s written)"));
+  EXPECT_THAT(
+      answer["verdicts"][0]["sentence"].get<std::string>(),
+      HasSubstr("on device vda1, which backup.service loads (90 % of the time of the device's "
+                "requests, 20 MB/s read, 60 MB/s written)"));
   EXPECT_EQ(answer["verdicts"][0]["culprit"], "backup.service");
   EXPECT_EQ(answer["verdicts"][0]["hops"][2]["does"], "loads");
   const json device = part_of(answer["units"][0]["causes"][0], "device", "vda1");
@@ -122,8 +123,9 @@ TEST_F(WhyHandlerTest, WhoLoadsTheDiskOfAPartitionIsNamed) {
   EXPECT_TRUE(device["parts"].empty()) << "it is no part of the wait";
   EXPECT_THAT(
       test::body_of(ask({{"unit", "db.service"}, {"window", "10s"}, {"format", "text"}})),
-      HasSubstr(" loaded by backup.service (90 % of the time of its requests, 20 MB/s read, "
-                "60 MB/s written); the kernel (7.5 %"));
+      HasSubstr(
+          " loaded by backup.service (90 % of the time of the device's requests, 20 MB/s read, "
+          "60 MB/s written); the kernel (7.5 %"));
   EXPECT_EQ(ask_json({{"unit", "db.service"}}, false).dump().find("backup"), std::string::npos)
       << "whom a unit waits on is a detail";
 }

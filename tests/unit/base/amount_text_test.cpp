@@ -31,6 +31,7 @@ TEST(AmountText, SharesAndFactors) {
   EXPECT_EQ(factor_text(1, 22), "22×");
   EXPECT_EQ(factor_text(2, 1), "0.5×");
   EXPECT_EQ(factor_text(0.01, 5), "> 100×");
+  EXPECT_EQ(factor_text(5, 0.01), "< 0.1×");
 }
 
 TEST(AmountText, CountsHaveACommaAtThousands) {
@@ -71,6 +72,9 @@ TEST(AmountText, ColumnsCountCharacters) {
   EXPECT_EQ(cut("abcdefgh", 6), "abc...");
   EXPECT_EQ(cut("\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", 4), "\xc3\xa4...");
   EXPECT_EQ(cut("abc", 3), "abc");
+  EXPECT_EQ(cut_front("abcdefgh", 6), "...fgh");
+  EXPECT_EQ(cut_front("\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", 4), "...\xc3\xa4");
+  EXPECT_EQ(cut_front("abc", 3), "abc");
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ TEST(CtlCommandLine, TheLengthOfASnapshotIsADurationOrANumberOfSeconds) {
   EXPECT_EQ(
       parse({"snapshot", "301"}).error().message(),
       "duration: \"301s\" is out of range; use a duration such as 10s, 1min (1s to 5min); see "
-      "offcpuctl --help");
+      "offcpuctl snapshot --help");
 }
 
 TEST(CtlCommandLine, StacksAreSelectedByWhatTheirWaitsAreFor) {
@@ -126,7 +126,7 @@ TEST(CtlCommandLine, StacksAreSelectedByWhatTheirWaitsAreFor) {
 
 TEST(CtlCommandLine, UnexpectedArgumentsAreNamedInTheirOrder) {
   EXPECT_EQ(parse({"status", "--lisen", "127.0.0.1:1"}).error().message(),
-            "not expected: --lisen 127.0.0.1:1; see offcpuctl --help");
+            "not expected: --lisen 127.0.0.1:1; see offcpuctl status --help");
 }
 
 TEST(CtlCommandLine, SnapshotsAreAListUnlessAFormatIsGiven) {
@@ -190,6 +190,7 @@ TEST(CtlCommandLine, HelpOfTheProgramAndOfACommand) {
   const auto status = parse({"status", "--help"});
   ASSERT_TRUE(status);
   EXPECT_THAT(status->text, HasSubstr("--server ADDR"));
+  EXPECT_THAT(status->text, HasSubstr("--ca-file FILE "));
   EXPECT_THAT(parse({"--version"})->text, testing::StartsWith("offcpuctl "));
 }
 
@@ -201,9 +202,10 @@ TEST(CtlCommandLine, WithoutACommandItAsksWhoIsToBlame) {
   EXPECT_EQ(options->query, (QueryParameters{{"format", "text"}, {"limit", "3"}}));
 }
 
-TEST(CtlCommandLine, UsageErrorsPointAtTheHelp) {
+TEST(CtlCommandLine, UsageErrorsPointAtTheHelpOfTheCommand) {
+  EXPECT_EQ(parse({"frobnicate"}).error().message(),
+            "not expected: frobnicate; see offcpuctl --help");
   const std::vector<std::vector<const char*>> cases = {
-      {"frobnicate"},
       {"status", "extra"},
       {"status", "--server"},
       {"status", "--server", "here"},
@@ -242,7 +244,8 @@ TEST(CtlCommandLine, UsageErrorsPointAtTheHelp) {
     const auto options = parse(arguments);
     ASSERT_FALSE(options) << (arguments.empty() ? "" : arguments.back());
     EXPECT_EQ(options.error().kind(), ErrorKind::Usage);
-    EXPECT_THAT(options.error().message(), EndsWith("; see offcpuctl --help"));
+    EXPECT_THAT(options.error().message(),
+                EndsWith("; see offcpuctl " + std::string(arguments.front()) + " --help"));
   }
 }
 

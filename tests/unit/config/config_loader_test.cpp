@@ -277,6 +277,23 @@ TEST(ConfigLoader, ArgumentErrorsNameTheArgument) {
   EXPECT_TRUE(tree.error_of(sources).starts_with("--state-dir: \"here\" is not an absolute path;"));
 }
 
+// As configuration.md writes them.
+TEST(ConfigLoader, AValueOfAnArgumentMayBeInQuotes) {
+  const ConfigTree tree;
+  ConfigSources sources = without_file(tree);
+  const auto socket_of = [&](const std::string& value) {
+    sources.settings = {"web.local_socket=" + value};
+    return loaded(sources).web.local_socket;
+  };
+  EXPECT_EQ(socket_of("/a"), "/a");
+  for (const char* none : {"", "\"\"", "''"}) EXPECT_EQ(socket_of(none), "") << none;
+  for (const char* quoted : {"\"/a b\"", "'/a b'"}) EXPECT_EQ(socket_of(quoted), "/a b") << quoted;
+  sources.settings = {"web.local_socket=\"/a"};
+  EXPECT_TRUE(tree.error_of(sources).starts_with("--set web.local_socket: "));
+  sources.settings = {R"(listen="[::1]:1")"};
+  EXPECT_EQ(loaded(sources).listen, "[::1]:1");
+}
+
 TEST(ConfigLoader, AnArgumentWithoutAValueIsAUsageError) {
   for (const char* argument : {"linger", "=1s", "", "="}) {
     ConfigSources sources;

@@ -94,10 +94,10 @@ std::string stall_held(const std::string& held_by, const std::string& more = {})
 TEST(StallsText, SaysWhoHoldsALock) {
   EXPECT_THAT(stall_held(R"({"lock": "mutex", "pid": 100, "process": "server", "tid": 152,
       "comm": "wor\u001bker", "deadlock": true})"),
-              HasSubstr("\n    held by    mutex of wor\\x1bker[152] in server[100], a deadlock\n"));
+              HasSubstr("\n    held by    wor\\x1bker[152] in server[100] (mutex), a deadlock\n"));
   EXPECT_THAT(stall_held(R"({"lock": "file_lock", "pid": 812, "process": "backup", "tid": null,
       "comm": null, "deadlock": false})"),
-              HasSubstr("\n    held by    file_lock of backup[812]\n"));
+              HasSubstr("\n    held by    backup[812] (file lock)\n"));
   EXPECT_THAT(text_of(R"({"stalls": [{"for": "lock", "site": "mutex", "held_by": {"lock": "mutex",
       "pid": 100, "process": "server", "tid": 152, "comm": "worker"},
       "waits_for": {"futex": {"id": "#a"}}}]})"),
@@ -105,7 +105,7 @@ TEST(StallsText, SaysWhoHoldsALock) {
       << "whom comes before what";
   EXPECT_THAT(stall_held(R"({"lock": "mutex", "pid": null, "process": null, "tid": null,
       "comm": null})"),
-              HasSubstr("\n    held by    mutex of -[-] in -[-]\n"));
+              HasSubstr("\n    held by    -[-] (mutex)\n"));
 }
 
 TEST(StallsText, WaitersOnOnePeerAreOneGroup) {

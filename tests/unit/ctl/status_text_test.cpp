@@ -93,14 +93,15 @@ TEST(StatusText, AThreadIsAWordUnlessItIsStuck) {
       "  stuck  thread writer has been w\n");
 }
 
-// A host under attack has many of each: the worst are shown, and where the others are.
+// A host under attack has many of each: the worst are shown, and where the others are; of losses
+// all.
 TEST(StatusText, ListsHaveFewLines) {
   std::string threads, maps, causes, processes;
   for (int i = 1; i <= 16; ++i) {
     const std::string n = std::to_string(i), comma = i > 1 ? "," : "";
     threads += comma + R"({"thread": "t)" + n + R"(", "state": "idle"})";
     maps += comma + R"({"map": "m)" + n + R"(", "entries": )" + n + R"(, "capacity": 100})";
-    causes += comma + R"("c)" + n + R"(": )" + (i > 4 ? "0" : n);
+    causes += comma + R"("c)" + n + R"(": )" + (i > 6 ? "0" : n);
     processes += comma + R"({"pid": )" + n + R"(, "uid": null, "mappings": )" + n + "000}";
   }
   EXPECT_EQ(text_of(R"({"threads": [)" + threads + R"(], "maps": [)" + maps +
@@ -113,6 +114,8 @@ TEST(StatusText, ListsHaveFewLines) {
             "  m14  14 of 100\n"
             "  and  13 more: offcpuctl status --json has all\n"
             "lost_events:\n"
+            "  c6  6\n"
+            "  c5  5\n"
             "  c4  4\n"
             "  c3  3\n"
             "  c2  2\n"

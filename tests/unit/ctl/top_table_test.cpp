@@ -161,6 +161,9 @@ TEST_F(TopTableTest, TheHeadIsAboutWhatMatches) {
             "Of what matches, idle: 0 wait for work, 1.5 for a timer. Of 0 nobody can tell.");
   EXPECT_THAT(top_table(some, "here", kAnyWidth, true).summary[1],
               ::testing::StartsWith("Of what matches, threads on average: running 1.5, "));
+  some.rows[0].ended_processes = 1;
+  EXPECT_THAT(top_table(some, "here", kAnyWidth).summary[0],
+              ::testing::EndsWith("; 1 process matches, and 1 that has ended"));
   some.selected.reset();
   table = top_table(some, "here", kAnyWidth);
   EXPECT_THAT(table.summary[1],

@@ -36,7 +36,7 @@ TEST(DeviceLoad, TheUnitThatLoadsADiskMostIsToBlame) {
   const WhyVerdict found = verdict(host);
   EXPECT_EQ(found.sentence,
             "db: 0.50 threads wait for storage (fsync) on device vda, which backup loads (92 % of "
-            "the time of its requests, 85 MB/s written)");
+            "the time of the device's requests, 85 MB/s written)");
   EXPECT_EQ(found.culprit, "backup");
   ASSERT_THAT(found.path.hops, SizeIs(3));
   EXPECT_EQ(found.path.hops[2].does, WhyHop::Does::Loads);
@@ -61,7 +61,7 @@ TEST(DeviceLoad, WhoLoadsADiskHimselfIsToldSo) {
   host.loads("vda", By::Unit, "db", 3, 20e6, 5e6).loads("vda", By::Unit, "backup", 1, 9e6);
   const WhyVerdict found = verdict(host);
   EXPECT_THAT(found.sentence, EndsWith(" on device vda, which it loads itself (75 % of the time of "
-                                       "its requests, 5.0 MB/s read, 20 MB/s written)"));
+                                       "the device's requests, 5.0 MB/s read, 20 MB/s written)"));
   EXPECT_EQ(found.culprit, "vda") << "backup has all that others do, but less than db itself";
 }
 
@@ -70,7 +70,7 @@ TEST(DeviceLoad, WhoDoesHardlyMoreThanTheWaitingUnitIsNotToBlame) {
   host.loads("vda", By::Unit, "backup", 1.5, 9e6).loads("vda", By::Unit, "db", 1, 2e6);
   const WhyVerdict found = verdict(host);
   EXPECT_THAT(found.sentence, EndsWith(", which several load, most of all backup (60 % of the time "
-                                       "of its requests, 9.0 MB/s written)"));
+                                       "of the device's requests, 9.0 MB/s written)"));
   EXPECT_EQ(found.culprit, "vda");
 }
 
@@ -82,9 +82,10 @@ TEST(DeviceLoad, TheUnitOfAProcessIsItsOwn) {
   host.waits("postgres (pid 7)", WaitFor::Storage, "fsync", 0.5)
       .on("postgres (pid 7)", WaitFor::Storage, On::Device, "vda", 0.5)
       .loads("vda", By::Unit, "db", 3, 20e6);
-  EXPECT_THAT(verdict(host, "postgres (pid 7)").sentence,
-              EndsWith(" on device vda, which its own unit loads (100 % of the time of its "
-                       "requests, 20 MB/s written)"));
+  EXPECT_THAT(
+      verdict(host, "postgres (pid 7)").sentence,
+      EndsWith(" on device vda, which its own unit loads (100 % of the time of the device's "
+               "requests, 20 MB/s written)"));
 }
 
 TEST(DeviceLoad, SeveralThatShareADiskAreNotToBlame) {
@@ -93,7 +94,7 @@ TEST(DeviceLoad, SeveralThatShareADiskAreNotToBlame) {
   host.loads("vda", By::Unit, "c", 0.6, 1e6);
   const WhyVerdict found = verdict(host);
   EXPECT_THAT(found.sentence, EndsWith(", which several load, most of all a (42 % of the time of "
-                                       "its requests, 1.0 MB/s written)"));
+                                       "the device's requests, 1.0 MB/s written)"));
   EXPECT_EQ(found.culprit, "vda");
 }
 
@@ -103,7 +104,7 @@ TEST(DeviceLoad, OfWriteBackNobodyKnowsForWhom) {
   const WhyVerdict found = verdict(host);
   EXPECT_THAT(found.sentence,
               EndsWith(", which the kernel loads with write-back and journals (80 % of the time of "
-                       "its requests, 200 MB/s written), for whom nobody knows"));
+                       "the device's requests, 200 MB/s written), for whom nobody knows"));
   EXPECT_EQ(found.culprit, "vda");
 }
 
@@ -120,8 +121,9 @@ TEST(DeviceLoad, WithoutTimesBytesDecide) {
   HandMadeInputs host = database();
   host.loads("vda", By::Unit, "backup", 0, 60e6, 30e6).loads("vda", By::Unit, "db", 0, 10e6);
   const WhyVerdict found = verdict(host);
-  EXPECT_THAT(found.sentence, EndsWith(", which backup loads (90 % of its bytes, 30 MB/s read, "
-                                       "60 MB/s written)"));
+  EXPECT_THAT(found.sentence,
+              EndsWith(", which backup loads (90 % of the device's bytes, 30 MB/s read, "
+                       "60 MB/s written)"));
   EXPECT_EQ(found.culprit, "backup");
   HandMadeInputs idle = database();
   idle.loads("vda", By::Unit, "backup", 0, 1e5);

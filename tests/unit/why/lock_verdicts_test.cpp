@@ -207,7 +207,7 @@ TEST(PastVerdicts, WhatIsOverIsToldAsPast) {
   HandMadeInputs cpu;
   cpu.cpu("search", 0.1, 4).taken("search", By::Unit, "batch-etl", 3.32).over("search", kForCpu);
   EXPECT_EQ(sentence(cpu, "search"),
-            "search, until at most 12 s ago: 4.0 threads waited for a CPU: batch-etl had them, "
+            "search, until at most 12 s ago: 4.0 threads waited for a CPU: batch-etl had it, "
             "83 % of the time");
 }
 

@@ -138,7 +138,7 @@ TEST(Verdicts, ACircleIsCalledOne) {
               UnitChain::End::Runs, 4);
   EXPECT_THAT(
       sentence(host, "web"),
-      HasSubstr("100 % of that time app waits for an answer, of whom is unknown, because it "
+      HasSubstr("100 % of that time app waits for an answer; from whom is unknown, because it "
                 "waits for web in turn"));
 }
 
@@ -247,7 +247,7 @@ TEST(Verdicts, TheTakerOfACpuIsToBlame) {
       .taken("search", By::Unit, "batch-etl", 3.32)
       .taken("search", By::Unit, "report-gen", 0.4);
   EXPECT_EQ(sentence(host, "search"),
-            "search: 4.0 threads wait for a CPU: batch-etl has them, 83 % of the time");
+            "search: 4.0 threads wait for a CPU: batch-etl has it, 83 % of the time");
   WhyUnits units(host.made());
   EXPECT_EQ(verdict_of(units, "search").culprit, "batch-etl");
 }
@@ -295,7 +295,7 @@ TEST(Verdicts, ManySmallCulpritsAreSaid) {
   host.waits("a", WaitFor::Answer, "", 1);
   for (int i = 0; i < 11; ++i)
     host.on("a", WaitFor::Answer, On::Unit, "b" + std::to_string(i), 0.09);
-  EXPECT_THAT(sentence(host, "a"), HasSubstr("of whom is unknown, because it is many"));
+  EXPECT_THAT(sentence(host, "a"), HasSubstr("; from whom is unknown, because it is many"));
 }
 
 TEST(Verdicts, WhoSleepsMoreThanItWaitsForWorkOfOthersSleeps) {
@@ -343,7 +343,7 @@ TEST(Verdicts, OneThreadThatServesManyIsToBlame) {
       .taken("app", By::Unit, "batch", 0.6);
   EXPECT_EQ(sentence(host, "web"),
             "web: 50 threads wait for an answer of app; meanwhile app waits for a CPU: batch has "
-            "them, 86 % of the time");
+            "it, 86 % of the time");
 }
 
 TEST(Verdicts, WhatCannotBeFollowedSaysWhy) {

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "api/why_answer.h"
+
+namespace offcpud {
+
+// Lines for people below the verdicts: who waits for the units that were asked for, which units are
+// left out, and that less is kept than was asked for, each with what to type. Printable. Empty:
+// nothing of that.
+std::string notes_text(const WhyAnswer& answer);
+
+}  // namespace offcpud

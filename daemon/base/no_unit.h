@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace offcpud {
+
+// The root cgroup among units, in tables and answers: its processes belong to no unit.
+inline constexpr const char* kNoUnit = "no unit (/)";
+
+// The same in sentences, where that name would say the opposite. It is a plural.
+inline constexpr const char* kOutsideOfUnits = "processes outside of all units";
+
+// The unit's name as sentences have it.
+inline std::string in_sentence(const std::string& unit) {
+  return unit == kNoUnit ? kOutsideOfUnits : unit;
+}
+
+// " of web.service"; of the root cgroup " outside of all units".
+inline std::string of_unit(const char* preposition, const std::string& unit) {
+  return unit == kNoUnit ? " outside of all units" : std::string(" ") + preposition + " " + unit;
+}
+
+}  // namespace offcpud
