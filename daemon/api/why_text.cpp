@@ -8,6 +8,7 @@
 #include "base/duration_text.h"
 #include "base/printable.h"
 #include "base/utc.h"
+#include "why/cause_parts.h"
 
 namespace offcpud {
 namespace {
@@ -32,8 +33,8 @@ std::string idle_text(const UnitCauses& unit) {
   return text;
 }
 
-// ": thread worker (tid 812 of python3) holds a mutex for 3 threads now"; empty: no holder is
-// known.
+// ": thread worker (tid 812 of python3) holds a mutex for 3 threads now", or "held a mutex for 3
+// threads"; empty: no holder is known.
 std::string holder_text(const Cause& part) {
   if (!part.holder) return {};
   const UnitHolder& holder = *part.holder;
@@ -42,7 +43,9 @@ std::string holder_text(const Cause& part) {
     text += " (tid " + std::to_string(holder.tid) +
             (holder.process.empty() ? "" : " of " + holder.process) + ")";
   }
-  return text + " holds " + holder.lock + " for " + counted(holder.waiting, "thread") + " now";
+  const std::string threads = " for " + counted(holder.waiting, "thread");
+  return text + (part.over ? " held " + holder.lock + threads
+                           : " holds " + holder.lock + threads + " now");
 }
 
 // "store-app.service (python3, pid 812)"
@@ -78,7 +81,8 @@ std::string who_text(const Cause& part) {
     case Kind::Unknown:
       break;
   }
-  return "unknown" + (part.because.empty() ? "" : ", because " + part.because);
+  return std::string(unknown_or_not_yet(part.because)) +
+         (part.because.empty() ? "" : ", because " + part.because);
 }
 
 std::string line_of(const UnitCauses& unit, const Cause& cause, std::size_t depth) {

@@ -80,7 +80,7 @@ std::string unknown(const WhyHop& waits, const WhyHop& next) {
   std::string of = ", of whom";
   if (waits.for_kind == index_of(WaitFor::Lock)) of = verb(next, "; who holds it", "; who held it");
   if (waits.for_kind == kForCpu) of = verb(next, "; who has it", "; who had it");
-  return of + " is unknown, because " + next.because;
+  return of + " is " + std::string(unknown_or_not_yet(next.because)) + ", because " + next.because;
 }
 
 // What comes after "2.1 threads wait for a lock": whom for.
