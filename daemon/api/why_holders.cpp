@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "api/stall_peers.h"
 #include "api/why_rows.h"
 #include "api/why_sources.h"
 #include "base/text.h"
+#include "pipeline/stall_peers.h"
 #include "pipeline/thread_record.h"
 #include "pipeline/wait_window.h"
 

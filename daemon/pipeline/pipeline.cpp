@@ -103,15 +103,15 @@ void Pipeline::add_waits(std::shared_ptr<const WaitWindow> window) {
     waited_on_.add(has_series ? std::string_view(waits.cgroup) : kOtherCgroup, waits,
                    window->end_at);
   }
-  peers_.add(*window);
-  note_devices(*window);
   auto locked = deadlocks_.update(window->held);
   locked_ =
       locked.empty() ? nullptr : std::make_shared<const std::vector<Deadlock>>(std::move(locked));
+  peers_.add(*window);
+  note_devices(*window);
   lost_wait_ns_ += window->lost_ns;
   sites_.add(window);
   unusual_.take_examined(*window);
-  stalls_.take_examined(std::move(window));
+  stalls_.take_examined(std::move(window), locked_.get());
 }
 
 // Anything new since the last reading was counted after that reading began.
