@@ -106,7 +106,7 @@ void Pipeline::add_waits(std::shared_ptr<const WaitWindow> window) {
   auto locked = deadlocks_.update(window->held);
   locked_ =
       locked.empty() ? nullptr : std::make_shared<const std::vector<Deadlock>>(std::move(locked));
-  peers_.add(*window);
+  peers_.add(*window, past_holders(window, locked_.get()));
   note_devices(*window);
   lost_wait_ns_ += window->lost_ns;
   sites_.add(window);
