@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/stalls_json.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -10,12 +12,12 @@
 #include <utility>
 
 #include "api/labels_json.h"
-#include "api/stall_peers.h"
 #include "api/stall_query.h"
 #include "api/syscall_names.h"
 #include "base/hist_kind.h"
 #include "base/text.h"
 #include "base/utc.h"
+#include "pipeline/stall_peers.h"
 
 namespace offcpud {
 namespace {
@@ -108,7 +110,7 @@ void append_held_by(Json& json, const Stall& stall, const StallPeers& peers) {
                      {"tid", thread ? id_or_null(holder.local_tid) : Json(nullptr)},
                      {"comm", thread ? text_or_null(comm_text(holder.comm)) : Json(nullptr)},
                      {"cgroup", held->holder_cgroup},
-                     {"deadlock", peers.is_deadlocked(*held)}};
+                     {"deadlock", peers.is_deadlocked(stall)}};
 }
 
 // The kernel writes an address in place of a function that it has no name for.
@@ -146,8 +148,16 @@ void append_waits_on(Json& json, const PeerWaits* peer) {
   json["waits_on"]["comm"] = peer->peer_comm;
 }
 
-Json stall_json(const Stall& stall, const StallPeers& peers, const StallSight& sight) {
+// null: it is in progress, or nobody saw its end. `taken`: the time of the pass.
+Json ended_ago_json(const Stall& stall, WallTime taken) {
+  if (!stall.ended_at) return nullptr;
+  return std::max(0.0, std::chrono::duration<double>(taken - *stall.ended_at).count());
+}
+
+Json stall_json(const Stall& stall, const StallPeers& peers, const StallSight& sight,
+                WallTime taken) {
   Json json = {{"state", stall.ended ? "ended" : "in_progress"},
+               {"told", stall.told},
                {"since", rfc3339(stall.since)},
                {"duration_seconds", static_cast<double>(stall.duration_ns) / kNanoseconds},
                {"estimated", stall.estimated},
@@ -166,6 +176,7 @@ Json stall_json(const Stall& stall, const StallPeers& peers, const StallSight& s
   append_held_by(json, stall, peers);
   json["stack"] = stack_json(stall, detail, sight);
   json["ended_at"] = stall.ended_at ? Json(rfc3339(*stall.ended_at)) : Json(nullptr);
+  json["ended_ago_seconds"] = ended_ago_json(stall, taken);
   json["woken_by"] = woken_by_json(stall);
   return json;
 }
@@ -197,7 +208,7 @@ Json unusual_json(const View& view, const StallQuery& wanted, const StallSight& 
   Json list = Json::array();
   for (const UnusualWait& wait : view.unusual) {
     if (list.size() == wanted.limit || !wanted.admits_unusual(*wait.stall)) continue;
-    list.push_back(stall_json(*wait.stall, peers, sight));
+    list.push_back(stall_json(*wait.stall, peers, sight, view.taken_wall));
     list.back()["usual"] = usual_json(*wait.usual);
   }
   return list;
@@ -218,7 +229,8 @@ Result<std::string> stalls_json(const View& view,
     for (const auto* stalls : {&view.stalls->stalls, &view.stalls->untold}) {
       for (const auto& stall : *stalls) {
         if (!wanted.admits(*stall)) continue;
-        if (++matching <= wanted.limit) list.push_back(stall_json(*stall, peers, sight));
+        if (++matching > wanted.limit) continue;
+        list.push_back(stall_json(*stall, peers, sight, view.taken_wall));
       }
     }
   }

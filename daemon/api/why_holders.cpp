@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "api/stall_peers.h"
 #include "api/why_rows.h"
 #include "api/why_sources.h"
 #include "base/text.h"
+#include "pipeline/past_holders.h"
+#include "pipeline/stall_peers.h"
 #include "pipeline/thread_record.h"
 #include "pipeline/wait_window.h"
+#include "pipeline/waited_on.h"
+#include "why/cause.h"
 
 namespace offcpud {
 namespace {
@@ -61,7 +66,7 @@ class HolderDeeds {
                    .by = names_.of(wait.holder_cgroup),
                    .process = comm_text(holder.process.comm),
                    .pid = holder.process.local_tgid,
-                   .waiting = 1};
+                   .waiting = wait.waiters};
     if (!holder.is_thread()) return row;
     row.is_thread = true;
     row.thread = comm_text(holder.comm);
@@ -78,7 +83,7 @@ class HolderDeeds {
   }
 
   void add_deed(UnitHolder& row, const LockHolder& holder) {
-    const ExaminedBlock* const block = last_block_of(holder.tid);
+    const ExaminedBlock* const block = view_.waits->lasting_block_of(holder.tid);
     if (block == nullptr) {
       const offcpud_thread* const thread =
           view_.walk ? find_thread(*view_.walk, holder.tid) : nullptr;
@@ -101,16 +106,6 @@ class HolderDeeds {
     row.next = std::make_shared<const UnitHolder>(describe_next(*next));
   }
 
-  // Null: no block of the thread lasted at the end of the window.
-  [[nodiscard]] const ExaminedBlock* last_block_of(std::uint32_t tid) const {
-    const auto& blocks = view_.waits->blocks;
-    auto block = std::ranges::lower_bound(blocks, tid, {}, &ExaminedBlock::tid);
-    for (; block != blocks.end() && block->tid == tid; ++block) {
-      if (block->lasts) return &*block;
-    }
-    return nullptr;
-  }
-
   const View& view_;
   UnitNames& names_;
   StallPeers peers_;
@@ -118,19 +113,21 @@ class HolderDeeds {
   std::vector<std::uint32_t> passed_;                 // holders from the waiter on
 };
 
-}  // namespace
+using Rows = std::map<std::tuple<std::string, std::uint32_t, std::size_t, WaitFor>, UnitHolder>;
+using Waits = std::pair<std::string, WaitFor>;  // what threads of a unit wait for
 
-Source<UnitHolder> holders_of(const View& view, const ProcessRow* process, UnitNames& names) {
-  Source<UnitHolder> source;
-  if (!view.waits) return source;
+// Adds who holds locks by the last window of a View, for waits that are wanted.
+template <class IsWanted>
+void add_holders(Rows& rows, const View& view, const ProcessRow* process, UnitNames& names,
+                 IsWanted is_wanted) {
   HolderDeeds deeds(view, names);
-  std::map<std::tuple<std::string, std::uint32_t, std::size_t, WaitFor>, UnitHolder> rows;
   const auto add = [&](const std::string& unit, const HeldWait& wait) {
+    if (!is_wanted(Waits(unit, wait.wait_for))) return;
     const LockHolder& holder = *wait.holder;
     const auto [row, is_new] =
         rows.try_emplace({unit, holder.tid, static_cast<std::size_t>(holder.kind), wait.wait_for});
     if (!is_new) {
-      ++row->second.waiting;
+      row->second.waiting += wait.waiters;
       return;
     }
     row->second = deeds.describe(wait);
@@ -140,7 +137,63 @@ Source<UnitHolder> holders_of(const View& view, const ProcessRow* process, UnitN
     add(names.of(wait.cgroup), wait);
     if (process != nullptr && wait.pid == process->pid) add(process_subject(*process), wait);
   }
-  move_rows(source, rows, view.waits->end_at - view.waits->begin_at);
+}
+
+// As it was at the end of a window; null: no holder was known.
+std::unique_ptr<const View> view_at_end_of(const PeerWindow& window) {
+  if (!window.holders) return nullptr;
+  auto view = std::make_unique<View>();
+  const std::shared_ptr<const PastHolders>& past = window.holders;
+  view->waits = std::shared_ptr<const WaitWindow>(past, &past->window);
+  view->deadlocks = std::shared_ptr<const std::vector<Deadlock>>(past, &past->deadlocks);
+  return view;
+}
+
+// Of what is over, adds what the last look knew that told anybody. The one at which the first
+// window began is about waits that lasted into it.
+void add_past_holders(Rows& rows, const View& view, std::chrono::milliseconds window,
+                      const Source<UnitPast>& past, UnitNames& names) {
+  std::set<Waits> unknown;
+  for (const UnitPast& each : past.rows) {
+    if (each.for_kind < kForCpu) unknown.emplace(each.unit, static_cast<WaitFor>(each.for_kind));
+  }
+  const auto forget = [&](const Rows& known) {
+    for (const auto& [key, row] : known) unknown.erase({row.unit, row.waiters_for});
+  };
+  forget(rows);
+  if (unknown.empty() || view.peer_history.empty()) return;
+  const auto one_more = view.peer_history.back()->length();
+  for_each_recent(view.peer_history, window + one_more, [&](const PeerWindow& each, bool /*last*/) {
+    const auto then = unknown.empty() ? nullptr : view_at_end_of(each);
+    if (!then) return;
+    Rows found;
+    add_holders(found, *then, nullptr, names,
+                [&](const Waits& waits) { return unknown.contains(waits); });
+    forget(found);
+    rows.merge(found);
+  });
+}
+
+}  // namespace
+
+Source<UnitHolder> holders_of(const View& view, const ProcessRow* process,
+                              std::chrono::milliseconds window, const Source<UnitPast>& past,
+                              UnitNames& names) {
+  Source<UnitHolder> source;
+  Rows rows;
+  std::chrono::nanoseconds length{0};
+  const auto all = [](const Waits&) { return true; };
+  if (view.waits) {
+    length = view.waits->end_at - view.waits->begin_at;
+    add_holders(rows, view, process, names, all);
+  } else if (!view.peer_history.empty()) {  // of an earlier time: view_until()
+    length = view.peer_history.back()->length();
+    if (const auto then = view_at_end_of(*view.peer_history.back())) {
+      add_holders(rows, *then, nullptr, names, all);
+    }
+  }
+  add_past_holders(rows, view, window, past, names);
+  move_rows(source, rows, length);
   return source;
 }
 

@@ -92,7 +92,7 @@ WhyInputs why_inputs(const View& view, const WhyQuery& query, const ProcessRow* 
   inputs.past = past_of(view, query.window, now, names);
   if (details) {
     inputs.peers = peers_of(view, query.window, names);
-    inputs.holders = holders_of(view, process, names);
+    inputs.holders = holders_of(view, process, query.window, inputs.past, names);
     inputs.chains = chains_of(view, query.window, names);
     inputs.loads = loads_of(view, query.window, names);
     inputs.waiters = waiters_of(view, names);

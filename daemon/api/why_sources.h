@@ -29,8 +29,11 @@ Source<UnitLoad> loads_of(const View& view, std::chrono::milliseconds window, Un
 // What those whom threads of each unit waited on did meanwhile.
 Source<UnitChain> chains_of(const View& view, std::chrono::milliseconds window, UnitNames& names);
 
-// Who holds locks for which threads of each unit wait, and of `process` (null: none).
-Source<UnitHolder> holders_of(const View& view, const ProcessRow* process, UnitNames& names);
+// Who holds locks for which threads of each unit wait, and of `process` (null: none). Of what is
+// over, who held them at the last look within the window that knew somebody. `past`: past_of().
+Source<UnitHolder> holders_of(const View& view, const ProcessRow* process,
+                              std::chrono::milliseconds window, const Source<UnitPast>& past,
+                              UnitNames& names);
 
 // What is needed to know which cgroups and processes exist when a request is answered.
 struct Liveness {

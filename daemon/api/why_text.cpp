@@ -10,6 +10,7 @@
 #include "base/no_unit.h"
 #include "base/printable.h"
 #include "base/utc.h"
+#include "why/cause_parts.h"
 
 namespace offcpud {
 namespace {
@@ -48,8 +49,8 @@ std::string idle_text(const UnitCauses& unit) {
   return text;
 }
 
-// ": thread worker (tid 812 of python3) holds a mutex for 3 threads now"; empty: no holder is
-// known.
+// ": thread worker (tid 812 of python3) holds a mutex for 3 threads now", or "held a mutex for 3
+// threads"; empty: no holder is known.
 std::string holder_text(const Cause& part) {
   if (!part.holder) return {};
   const UnitHolder& holder = *part.holder;
@@ -59,7 +60,9 @@ std::string holder_text(const Cause& part) {
     text +=
         " (tid " + std::to_string(holder.tid) + (says_more ? " of " + holder.process : "") + ")";
   }
-  return text + " holds " + holder.lock + " for " + counted(holder.waiting, "thread") + " now";
+  const std::string threads = " for " + counted(holder.waiting, "thread");
+  return text + (part.over ? " held " + holder.lock + threads
+                           : " holds " + holder.lock + threads + " now");
 }
 
 // "store-app.service (python3, pid 812)"
@@ -99,7 +102,8 @@ std::string who_text(const Cause& part) {
     case Kind::Unknown:
       break;
   }
-  return "unknown" + (part.because.empty() ? "" : ", because " + part.because);
+  return std::string(unknown_or_not_yet(part.because)) +
+         (part.because.empty() ? "" : ", because " + part.because);
 }
 
 std::string line_of(const UnitCauses& unit, const Cause& cause, std::size_t depth) {

@@ -64,12 +64,22 @@ Source<UnitUnheld> unheld_of(const View& view, UnitNames& names) {
   Source<UnitUnheld> source;
   if (!view.waits) return source;
   std::map<std::string, UnitUnheld> sums;
-  for (const UnheldWaits& waits : view.waits->unheld) {
-    const std::string& unit = names.of(waits.cgroup);
+  const auto sum_of = [&](const std::string& cgroup) -> UnitUnheld& {
+    const std::string& unit = names.of(cgroup);
     UnitUnheld& sum = sums[unit];
     sum.unit = unit;
+    return sum;
+  };
+  for (const UnheldWaits& waits : view.waits->unheld) {
+    UnitUnheld& sum = sum_of(waits.cgroup);
     sum.names_nobody += waits.names_nobody;
     sum.changes_hands += waits.changes_hands;
+    sum.seen_once += waits.seen_once;
+  }
+  for (const EndedWaits& ended : view.waits->ended) {
+    if (ended.wait_for != WaitFor::Lock) continue;
+    UnitUnheld& sum = sum_of(ended.cgroup);
+    for (const WaitEstimate::Slot& slot : ended.waits.slots) sum.ended += slot.waits;
   }
   move_rows(source, sums, view.waits->end_at - view.waits->begin_at);
   return source;

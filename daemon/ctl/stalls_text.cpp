@@ -214,8 +214,9 @@ std::string cause_of(const Json& stall) {
   const std::string waits_for = lock_or_file.empty() ? waits_on_text(stall) : lock_or_file;
   if (site.empty() || waits_for.empty()) return {};
   std::string cause;
-  for (const std::string& part : {text_of(stall, "state"), text_of(stall, "for"), site,
-                                  where_text(stall), text_of(stall, "process"), waits_for}) {
+  for (const std::string& part :
+       {text_of(stall, "state"), text_of(stall, "told"), text_of(stall, "for"), site,
+        where_text(stall), text_of(stall, "process"), waits_for}) {
     cause.append(part).append(1, '\n');
   }
   return cause;
@@ -230,13 +231,24 @@ std::string whom_text(const Json& stall) {
   return "-";
 }
 
+// Long, but nothing says for certain that it delays somebody.
+bool is_untold(const Json& stall) {
+  return member(stall, "told") == Json(false);
+}
+
+// "stuck", "waits" if it is no stall, "ended 14 s ago"; "gone": nobody saw its end.
+std::string state_text(const Json& stall) {
+  if (text_of(stall, "state") != "ended") return is_untold(stall) ? "waits" : "stuck";
+  if (member(stall, "ended_at").is_null()) return "gone";
+  const Json& ago = member(stall, "ended_ago_seconds");
+  const double seconds = ago.is_number() ? ago.get<double>() : 0;
+  return seconds > 0 ? "ended " + duration_cell(seconds) + " ago" : "ended";
+}
+
 // One line for a group.
 Row row_of(const StallGroup& group) {
   const Json& stall = *group.first;
-  const bool ended = text_of(stall, "state") == "ended";
-  std::string state = ended ? "ended" : "stuck";
-  if (ended && member(stall, "ended_at").is_null()) state = "gone";
-  return {state,
+  return {state_text(stall),
           age_text(stall),
           std::to_string(group.others.size() + 1),
           or_dash(text_of(stall, "for")) + (is_unsure(stall) ? "?" : ""),
@@ -290,17 +302,12 @@ std::string usual_text(const Json& stall) {
 std::string details(const StallGroup& group) {
   const Json& stall = *group.first;
   const std::pair<std::string_view, std::string> lines[] = {
-      {"since      ", since_text(stall)},
-      {"usually    ", usual_text(stall)},
-      {"reason     ", text_of(stall, "reason")},
-      {"in         ", syscall_text(stall)},
-      {"waits for  ", waits_for_text(stall)},
-      {"waits on   ", waits_on_text(stall)},
-      {"held by    ", held_by_text(stall)},
-      {"with       ", others_text(group)},
-      {"stack      ", stack_text(stall, "user_stack")},
-      {"in kernel  ", stack_text(stall, "stack")},
-      {"woken by   ", woken_by_text(stall)},
+      {"since      ", since_text(stall)},          {"until      ", text_of(stall, "ended_at")},
+      {"usually    ", usual_text(stall)},          {"reason     ", text_of(stall, "reason")},
+      {"in         ", syscall_text(stall)},        {"waits for  ", waits_for_text(stall)},
+      {"waits on   ", waits_on_text(stall)},       {"held by    ", held_by_text(stall)},
+      {"with       ", others_text(group)},         {"stack      ", stack_text(stall, "user_stack")},
+      {"in kernel  ", stack_text(stall, "stack")}, {"woken by   ", woken_by_text(stall)},
   };
   std::string text;
   for (const auto& [label, line] : lines) {
@@ -338,20 +345,28 @@ std::string footnotes(const Json& answer, const Json& stalls, bool verbose) {
   return text;
 }
 
-// Says how many threads wait for as long and are not told, so that nobody takes them for nothing.
+// Says how many threads wait for as long and are neither told nor shown, so that nobody takes them
+// for nothing.
 std::string untold_text(const Json& answer) {
   const Json& counts = member(answer, "not_told");
+  const Json& stalls = member(answer, "stalls");
+  const auto shown = static_cast<std::uint64_t>(std::ranges::count_if(stalls, is_untold));
+  const bool were_asked_for = std::ranges::any_of(stalls, [](const Json& stall) {
+    return is_untold(stall) && text_of(stall, "for") == "unknown";
+  });
   std::string text;
-  const auto append = [&](const char* name, std::string_view what) {
-    const std::uint64_t threads = number_of(counts, name);
+  const auto append = [&](std::uint64_t threads, std::string_view what) {
     if (threads == 0) return;
     text += (text.empty() ? "left out, though as long: " : ", ") + count_text(threads) +
             std::string(what);
   };
-  append("work", " wait for work");
-  append("timer", " for a timer");
-  append("child", " for their own children");
-  append("unknown", " for what nobody can tell (--for unknown shows them)");
+  append(number_of(counts, "work"), " wait for work");
+  append(number_of(counts, "timer"), " for a timer");
+  append(number_of(counts, "child"), " for their own children");
+  const std::uint64_t unknown = number_of(counts, "unknown");
+  append(unknown - std::min(unknown, shown),
+         were_asked_for ? " for what nobody can tell"
+                        : " for what nobody can tell (--for unknown shows them)");
   return text.empty() ? text : text + "\n";
 }
 

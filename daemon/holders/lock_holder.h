@@ -46,6 +46,10 @@ struct LockHolder {
   PeerProcess process{};
 
   [[nodiscard]] bool is_thread() const { return kind != LockKind::File; }
+  // Whom a thread that waits for the lock waits on.
+  [[nodiscard]] WaitPeer as_peer() const {
+    return {.kind = WaitPeer::Kind::Process, .process = process};
+  }
   [[nodiscard]] bool same_as(const LockHolder& other) const {
     return kind == other.kind && tid == other.tid && process.same_as(other.process);
   }
@@ -58,7 +62,8 @@ using HeldBlocks =
 // What was seen of a lock that a thread waits for, if no holder of it is told.
 enum class LockLook : std::uint8_t {
   NamesNobody,   // its memory named no thread: it was free at that moment, or is of another kind
-  ChangesHands,  // it named a thread, but none was seen twice to hold it while this wait lasted
+  ChangesHands,  // looks named several threads, or once a thread and once none
+  SeenOnce,      // it named a thread, and this was the first look: the next one can tell
 };
 
 // By waiter, as HeldBlocks.
@@ -67,7 +72,7 @@ using UnheldBlocks = std::map<std::pair<std::uint32_t, std::uint64_t>, LockLook>
 // How many waits of one cgroup, in progress at a look, are for locks of which no holder is told.
 struct UnheldWaits {
   std::string cgroup;  // path
-  std::uint32_t names_nobody = 0, changes_hands = 0;
+  std::uint32_t names_nobody = 0, changes_hands = 0, seen_once = 0;
 };
 
 // A thread that waits for a lock whose holder is known.
@@ -79,6 +84,7 @@ struct HeldWait {
   WaitFor wait_for = WaitFor::Lock;          // as its stack says: also storage, unknown
   std::string cgroup, holder_cgroup;         // paths
   std::shared_ptr<const LockHolder> holder;  // never null
+  std::uint32_t waiters = 1;                 // for which this one stands
 };
 
 }  // namespace offcpud

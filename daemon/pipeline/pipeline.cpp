@@ -117,15 +117,15 @@ void Pipeline::add_waits(std::shared_ptr<const WaitWindow> window) {
     if (!is_long || !actionable(waits.wait_for) || !cgroups_.is_live(waits.cgroup)) continue;
     store_.open_waits(waits.cgroup, waits.wait_for, window->begin);
   }
-  peers_.add(*window);
-  note_devices(*window);
   auto locked = deadlocks_.update(window->held);
   locked_ =
       locked.empty() ? nullptr : std::make_shared<const std::vector<Deadlock>>(std::move(locked));
+  peers_.add(*window, past_holders(window, locked_.get()));
+  note_devices(*window);
   lost_wait_ns_ += window->lost_ns;
   sites_.add(window);
   unusual_.take_examined(*window);
-  stalls_.take_examined(std::move(window));
+  stalls_.take_examined(std::move(window), locked_.get());
 }
 
 // Anything new since the last reading was counted after that reading began.

@@ -52,6 +52,12 @@ struct Stall {
   bool estimated = false;            // it began before the daemon did
   std::optional<WaitDetail> detail;  // nullopt: it ended before the look-up
 
+  // Whom it waited for, as the last window said that knew it while it lasted (StallPeers); null:
+  // none did.
+  std::shared_ptr<const HeldWait> was_held;  // who holds the lock
+  bool was_deadlocked = false;
+  std::shared_ptr<const PeerWaits> was_on;
+
   // The end. While it is in progress, duration_ns is its age in the last pass.
   std::uint64_t duration_ns = 0;
   bool ended = false;

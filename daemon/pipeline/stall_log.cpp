@@ -6,6 +6,7 @@
 
 #include "base/hist_kind.h"
 #include "base/text.h"
+#include "pipeline/stall_peers.h"
 #include "pipeline/thread_record.h"
 
 namespace offcpud {
@@ -43,9 +44,12 @@ void StallLog::set_policy(StallPolicy policy) {
   policy_ = std::move(policy);
 }
 
-void StallLog::take_examined(std::shared_ptr<const WaitWindow> window) {
+void StallLog::take_examined(std::shared_ptr<const WaitWindow> window,
+                             const std::vector<Deadlock>* deadlocks) {
   if (!first_window_ns_) first_window_ns_ = ns_of(window->end_at);
-  examined_.push_front({.waits = std::move(window), .updates = updates_});
+  const auto peers = std::make_shared<const StallPeers>(window, deadlocks);
+  for (auto& [id, open] : open_) peers->note_in(open.stall);
+  examined_.push_front({.waits = std::move(window), .updates = updates_, .peers = peers});
   const auto blocks = [this] {
     std::size_t sum = 0;
     for (const Window& each : examined_) sum += each.waits->blocks.size();
@@ -60,6 +64,14 @@ void StallLog::take_examined(std::shared_ptr<const WaitWindow> window) {
   auto older = std::make_shared<WaitWindow>();
   older->blocks = examined_[2].waits->blocks;
   examined_[2].waits = std::move(older);
+  examined_[2].peers = nullptr;
+}
+
+// What windows before its record knew of a stall.
+void StallLog::note_peers(Stall& stall) const {
+  for (auto window = examined_.rbegin(); window != examined_.rend(); ++window) {
+    if (window->peers) window->peers->note_in(stall);
+  }
 }
 
 void StallLog::set_keep(std::size_t keep) {
@@ -282,6 +294,7 @@ void StallLog::open_if_stalled(const offcpud_thread& thread) {
   stall.since_ns = thread.since_ns;
   stall.since = wall_of(thread.since_ns);
   stall.duration_ns = age;
+  note_peers(stall);
   open_.emplace(id, Open{.stall = std::move(stall)});
 }
 
@@ -336,6 +349,7 @@ void StallLog::record_unseen(const offcpud_stall_end& end, bool late) {
   stall.since_ns = end.since_ns;
   stall.since = wall_of(end.since_ns);
   put_end(stall, end);
+  note_peers(stall);
   close({.stall = std::move(stall)});
 }
 

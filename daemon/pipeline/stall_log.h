@@ -17,6 +17,7 @@
 
 #include "attribution/subject.h"
 #include "base/clock.h"
+#include "holders/deadlocks.h"
 #include "pipeline/idle_pasts.h"
 #include "pipeline/reading_source.h"
 #include "pipeline/stall.h"
@@ -24,6 +25,8 @@
 #include "pipeline/untold_shares.h"
 
 namespace offcpud {
+
+class StallPeers;
 
 // The facts that decide after how long a block is a stall. Texts are valid UTF-8.
 struct BlockFacts {
@@ -101,8 +104,9 @@ class StallLog {
               std::span<const offcpud_stall_end> ends, MonotonicTime now, WallTime wall);
 
   // Takes what was examined last, for the next two update(). The last two windows are always kept,
-  // since there may be several update() within one.
-  void take_examined(std::shared_ptr<const WaitWindow> window);
+  // since there may be several update() within one. `deadlocks`: of the same window; may be null.
+  void take_examined(std::shared_ptr<const WaitWindow> window,
+                     const std::vector<Deadlock>* deadlocks = nullptr);
   [[nodiscard]] std::size_t windows() const { return examined_.size(); }
 
   // The blocks whose ends the kernel must report: those that may be stalls under the policy, and
@@ -140,7 +144,8 @@ class StallLog {
 
   struct Window {
     std::shared_ptr<const WaitWindow> waits;
-    std::uint64_t updates;  // updates_ when it came
+    std::uint64_t updates;                              // updates_ when it came
+    std::shared_ptr<const StallPeers> peers = nullptr;  // null: it is an older one
   };
 
   void follow_walk();
@@ -154,6 +159,7 @@ class StallLog {
   void put_end(Stall& stall, const offcpud_stall_end& end) const;
   void close(Open record);
   void take_back(Open record);
+  void note_peers(Stall& stall) const;
   void remember_closed(const StallId& id);
   bool make_room(const offcpud_thread& thread);
   [[nodiscard]] bool examines(std::uint32_t kind) const;

@@ -140,6 +140,14 @@ struct WaitWindow {
     }
     return nullptr;
   }
+  // Null: no block of the thread lasted at the end of the window.
+  [[nodiscard]] const ExaminedBlock* lasting_block_of(std::uint32_t tid) const {
+    auto block = std::ranges::lower_bound(blocks, tid, {}, &ExaminedBlock::tid);
+    for (; block != blocks.end() && block->tid == tid; ++block) {
+      if (block->lasts) return &*block;
+    }
+    return nullptr;
+  }
   // Null: this thread waits for no lock whose holder is known.
   [[nodiscard]] const HeldWait* find_held(std::uint32_t tid) const {
     const auto found = std::ranges::lower_bound(held, tid, {}, &HeldWait::tid);

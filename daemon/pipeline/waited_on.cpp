@@ -202,7 +202,7 @@ void PeerHistory::keep_longest(std::vector<ChainWaits>& chains) {
   std::erase_if(chains, [&](const ChainWaits& row) { return !sums.contains(waits_of(row)); });
 }
 
-void PeerHistory::add(const WaitWindow& window) {
+void PeerHistory::add(const WaitWindow& window, std::shared_ptr<const PastHolders> holders) {
   if (window.end_at <= window.begin_at) return;
   auto sums = sums_of(window);
   fold_shortest(sums, kMostRows);
@@ -221,6 +221,8 @@ void PeerHistory::add(const WaitWindow& window) {
     bytes += sizeof(row) + row.cgroup.size() + row.on.size();
     for (const ChainWaits::Step& step : row.steps) bytes += sizeof(step) + step.on.size();
   }
+  if (holders) bytes += holders->bytes();
+  summed->holders = std::move(holders);
   kept_.push_back({std::move(summed), bytes});
   bytes_ += bytes;
   std::size_t old = 0;

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/wait_for.h"
+#include "pipeline/past_holders.h"
 #include "pipeline/wait_window.h"
 
 namespace offcpud {
@@ -86,6 +87,7 @@ struct PeerWindow {
   MonotonicTime begin, end;
   std::vector<Row> rows;  // none twice; by cgroup
   std::vector<ChainWaits> chains;
+  std::shared_ptr<const PastHolders> holders;  // null: no holder of a lock was known
 
   [[nodiscard]] std::chrono::nanoseconds length() const { return end - begin; }
 };
@@ -98,7 +100,7 @@ class PeerHistory {
   static constexpr std::size_t kMostRows = 2'000;
   static constexpr std::size_t kMostBytes = std::size_t{8} << 20;
 
-  void add(const WaitWindow& window);
+  void add(const WaitWindow& window, std::shared_ptr<const PastHolders> holders = nullptr);
   void clear() { *this = {}; }
 
   // Oldest first.

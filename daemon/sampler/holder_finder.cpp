@@ -145,12 +145,25 @@ std::optional<std::pair<std::uint64_t, LockKind>> HolderFinder::owner_of(
   return std::pair(lock->second.owner_key, lock->second.kind);
 }
 
-void HolderFinder::note_unheld(const Waiter& waiter, bool has_owner) {
-  const auto lock = locks_.find(waiter.place);
-  const bool was_read = waiter.owner_key == 0 && lock != locks_.end();
-  if (!has_owner && !was_read) return;
-  const bool changes = has_owner || lock->second.has_changed;
-  unheld_.emplace(waiter.block, changes ? LockLook::ChangesHands : LockLook::NamesNobody);
+// Otherwise there was no room.
+bool HolderFinder::was_looked_at(const Waiter& waiter) const {
+  return waiter.owner_key != 0 || locks_.contains(waiter.place);
+}
+
+// Other waiters may have looked at the lock before: in a convoy each wait is a new one.
+LockLook HolderFinder::look_at(const Waiter& waiter, bool has_owner) const {
+  const auto lock = waiter.owner_key == 0 ? locks_.find(waiter.place) : locks_.end();
+  if (lock != locks_.end() && lock->second.has_changed) return LockLook::ChangesHands;
+  if (!has_owner) return LockLook::NamesNobody;
+  if (last_.contains(waiter.block)) return LockLook::ChangesHands;
+  if (lock == locks_.end()) return LockLook::SeenOnce;
+  const auto before = last_owners_.find(waiter.place);
+  const bool was_another = before != last_owners_.end() && before->second != lock->second.owner_key;
+  return was_another ? LockLook::ChangesHands : LockLook::SeenOnce;
+}
+
+void HolderFinder::note_without(const Waiter& waiter, bool has_owner) {
+  if (was_looked_at(waiter)) unheld_.emplace(waiter.block, look_at(waiter, has_owner));
 }
 
 // Those that the kernel knows come first, as no program chooses them.
@@ -179,31 +192,35 @@ Result<HeldBlocks> HolderFinder::find(StackSource& kernel) {
   }
   HeldBlocks held;
   unheld_.clear();
-  std::map<Block, LockHolder> now;
+  std::map<Block, std::optional<LockHolder>> now;
   for (const Waiter& waiter : waiters_) {
     const auto lock = owner_of(waiter);
     const auto owner = lock ? by_key.find(lock->first) : by_key.end();
     if (owner == by_key.end()) {
-      if (!lock) note_unheld(waiter, false);  // else its holder has ended
+      if (!lock) note_without(waiter, false);  // else its holder has ended
+      if (was_looked_at(waiter)) now.emplace(waiter.block, std::nullopt);
       continue;
     }
     const LockHolder holder = holder_of(*owner->second, lock->second);
     const auto before = last_.find(waiter.block);
-    const bool agrees = before != last_.end() && before->second.same_as(holder);
+    const bool agrees = before != last_.end() && before->second && before->second->same_as(holder);
     const bool is_sure = waiter.owner_key == 0 && waiter.seen_ns - waiter.block.second >= kSureNs;
     if (agrees || is_sure) {
       held.emplace(waiter.block, std::make_shared<const LockHolder>(holder));
     } else {
-      note_unheld(waiter, true);
+      note_without(waiter, true);
     }
     now.emplace(waiter.block, holder);
   }
-  last_ = std::move(now);
+  last_owners_.clear();
+  for (const auto& [place, lock] : locks_) last_owners_.emplace(place, lock.owner_key);
   waiters_.clear();
   locks_.clear();
   of_process_.clear();
   of_user_.clear();
+  last_.clear();
   if (!owners) return std::move(owners).error();
+  last_ = std::move(now);
   return held;
 }
 

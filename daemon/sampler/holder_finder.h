@@ -73,7 +73,9 @@ class HolderFinder {
   void add_known(const offcpud_blocked_record& record);
   void read(std::span<Lock* const> locks);
   void read_again();
-  void note_unheld(const Waiter& waiter, bool has_owner);
+  [[nodiscard]] bool was_looked_at(const Waiter& waiter) const;
+  [[nodiscard]] LockLook look_at(const Waiter& waiter, bool has_owner) const;
+  void note_without(const Waiter& waiter, bool has_owner);
   [[nodiscard]] std::optional<std::pair<std::uint64_t, LockKind>> owner_of(
       const Waiter& waiter) const;
   [[nodiscard]] std::vector<std::uint64_t> owner_keys();
@@ -84,7 +86,9 @@ class HolderFinder {
   std::map<Place, Lock> locks_;  // whose memory this walk has read
   std::map<std::uint32_t, std::size_t> of_process_;
   std::map<ShareOwner, std::size_t> of_user_;
-  std::map<Block, LockHolder> last_;  // of the walk before, sure or not
+  // Of the walk before: holders, sure or not. Nothing: the lock named nobody who lives.
+  std::map<Block, std::optional<LockHolder>> last_;
+  std::map<Place, std::uint64_t> last_owners_;  // of the walk before: Lock::owner_key
   UnheldBlocks unheld_;
   std::uint64_t left_out_ = 0;
 };

@@ -69,7 +69,7 @@ void PeerSums::add(const SeenBlock& block, WaitFor wait_for, const LockHolder* h
   if (block.going_on_ns == 0) return;
   const auto part_ns = static_cast<double>(block.going_on_ns);
   WaitPeer peer = block.peer;
-  if (holder != nullptr) peer = {.kind = WaitPeer::Kind::Process, .process = holder->process};
+  if (holder != nullptr) peer = holder->as_peer();
   of({block.local_tgid, block.process_start_ns, block.cgroup_id}, wait_for, peer)
       .time.add(part_ns, part_ns);
 }

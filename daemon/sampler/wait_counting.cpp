@@ -56,6 +56,15 @@ WaitPeer WaitCounting::peer_of(const SampledBlock& block) {
   return peers_.resolve(block.sample, block.peer, MonotonicTime(ended));
 }
 
+// Of a wait that nobody ended, as if its thread is killed, the last look may have known who held
+// its lock.
+WaitPeer WaitCounting::peer_of_ended(const SampledBlock& block) {
+  WaitPeer peer = peer_of(block);
+  if (peer.kind != WaitPeer::Kind::Unknown) return peer;
+  const auto held = last_holders_.find({block.sample.tid, block.sample.since_ns});
+  return held != last_holders_.end() ? held->second->as_peer() : peer;
+}
+
 Status WaitCounting::follow_sockets(StackSource& kernel, MonotonicTime now) {
   if (!walks_sockets_) {
     const auto age = now - sockets_walked_;
@@ -86,7 +95,7 @@ void WaitCounting::add(const SampledBlock& block, const WaitPeer& peer) {
 void WaitCounting::add_ended(const SampledBlock& block) {
   const offcpud_sample& sample = block.sample;
   if (!filter().matches(sample)) return;
-  const WaitPeer peer = peer_of(block);
+  const WaitPeer peer = peer_of_ended(block);
   add(block, peer);
   if (sample.ended_ns - sample.since_ns >= long_ns_) {
     sums_.note(sample, peer);
@@ -157,6 +166,7 @@ WaitInterval WaitCounting::close(const Moment& at) {
   all_kinds_ = kinds_ == BlockFilter{}.kinds;
   keep_noted(waits);
   begin_sums();
+  last_holders_ = holders_;
   return {.begin = begin.wall,
           .begin_at = begin.now,
           .end_at = at.now,

@@ -88,6 +88,7 @@ class WaitCounting {
   void forget_left_out();
   void keep_noted(const WaitSums::Drained& waits);
   WaitPeer peer_of(const SampledBlock& block);
+  WaitPeer peer_of_ended(const SampledBlock& block);
   void add(const SampledBlock& block, const WaitPeer& peer);
 
   const AddressLocator& addresses_;
@@ -107,7 +108,7 @@ class WaitCounting {
   MonotonicTime sockets_walked_{};  // when the last walk began
   std::uint64_t sockets_left_out_ = 0;
   LostSamples lost_;
-  HeldBlocks holders_;
+  HeldBlocks holders_, last_holders_;  // of the open window, and of the last one
   UnheldBlocks unheld_;
   // Blocks in progress, by thread and beginning.
   std::map<std::pair<std::uint32_t, std::uint64_t>, Told> told_;

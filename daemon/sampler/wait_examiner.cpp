@@ -175,7 +175,17 @@ class UnheldSums {
  public:
   void add(std::uint64_t cgroup_id, LockLook look) {
     UnheldWaits& sum = sums_[cgroup_id];
-    ++(look == LockLook::ChangesHands ? sum.changes_hands : sum.names_nobody);
+    switch (look) {
+      case LockLook::NamesNobody:
+        ++sum.names_nobody;
+        break;
+      case LockLook::ChangesHands:
+        ++sum.changes_hands;
+        break;
+      case LockLook::SeenOnce:
+        ++sum.seen_once;
+        break;
+    }
   }
   std::vector<UnheldWaits> by_path(WindowPaths& paths) {
     std::vector<UnheldWaits> rows;

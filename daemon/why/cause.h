@@ -62,12 +62,13 @@ struct Cause {
     WaitAge oldest;
   };
   std::vector<Site> sites = {};
-  // Of a lock: the one of the unit for whom most threads wait now. Null: nobody was seen.
+  // Of a lock: the one of the unit for whom most threads wait now or, if it is over, waited at the
+  // last look that knew somebody. Null: nobody was seen.
   std::shared_ptr<const UnitHolder> holder = {};
   // Of a device: who loads it. Of other causes null.
   std::shared_ptr<const DeviceLoad> load = {};
-  // Of For at the top: whether nobody of the unit waits for it any more (UnitPast), and how long
-  // ago that ended at most.
+  // Of For at the top and its parts: whether nobody of the unit waits for it any more (UnitPast).
+  // At the top also how long ago that ended at most.
   bool over = false;
   double over_within = 0;  // seconds
 };

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <string_view>
 #include <vector>
 
 namespace offcpud {
@@ -41,6 +40,11 @@ bool is_any_lock(const std::string& site) {
   constexpr std::array<std::string_view, 5> kAny = {"", "mutex", "lock-of-libc", "kernel-lock",
                                                     "file-lock"};
   return std::ranges::find(kAny, site) != kAny.end();
+}
+
+std::string_view unknown_or_not_yet(const std::string& because) {
+  const bool not_yet = because.starts_with(kOneLook) || because.starts_with(kNoLook);
+  return not_yet ? "not known yet" : "unknown";
 }
 
 void add_unknown(Cause& node, double threads, const std::string& because) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "why/cause.h"
 
@@ -34,6 +35,13 @@ class Rate {
 // Whether the holder of a lock at this site can be seen: the site is empty, or says only that the
 // lock is one of the C library, the kernel or a file.
 bool is_any_lock(const std::string& site);
+
+// Why the holder of a lock is not known so far, although a later look may tell him.
+inline constexpr std::string_view kOneLook = "it was looked at only once so far";
+inline constexpr std::string_view kNoLook = "it was not looked at so far";
+
+// "not known yet" if a later look may tell it, else "unknown"; `because` is why it is not known.
+std::string_view unknown_or_not_yet(const std::string& because);
 
 // Adds what nobody knows; by reason, since one must not stand for another.
 void add_unknown(Cause& node, double threads, const std::string& because);

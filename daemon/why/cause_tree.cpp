@@ -175,7 +175,8 @@ class TreeMaker {
                             .threads = rate.threads(ns),
                             .error = rate.error(peer.time.variance_ns2),
                             .because = own && is_lock && !holder ? why_nobody_holds(node) : "",
-                            .holder = std::move(holder)});
+                            .holder = std::move(holder),
+                            .over = node.over});
       if (peer.kind != UnitPeer::On::Device) continue;
       node.parts.back().load =
           std::make_shared<const DeviceLoad>(load_of(inputs_, peer.on, tree_.unit));
@@ -209,24 +210,39 @@ class TreeMaker {
 
   // By what looks at the locks have seen: a holder is told only if he was seen twice.
   [[nodiscard]] std::string why_nobody_holds(const Cause& node) const {
-    if (node.over) return "nobody was seen to hold it while that lasted";
-    std::uint32_t nobody = 0, changes = 0, lasting = 0;
-    for (const UnitUnheld& unheld : inputs_.unheld.of(tree_.unit)) {
-      nobody += unheld.names_nobody;
-      changes += unheld.changes_hands;
-    }
+    if (node.over) return "nobody was seen twice to hold it while that lasted";
+    if (!inputs_.unheld.known()) return "what looks at it saw is kept for the last window only";
+    const UnitUnheld seen = unheld();
+    std::uint32_t lasting = 0;
     for (const Cause::Site& site : node.sites) lasting += site.lasting;
-    if (changes > 0 && changes >= nobody) {
-      return "it is held by many in turn: nobody held it at both looks, during " +
-             counted(changes, "wait");
+    const std::uint32_t most = std::max({seen.changes_hands, seen.seen_once, seen.names_nobody});
+    if (most == 0) {
+      return lasting == 0 && is_any_lock(node.name) ? why_none_lasted(seen)
+                                                    : "nobody can see who holds a lock of its kind";
     }
-    if (nobody > 0)
-      return "it named nobody when it was looked at, during " + counted(nobody, "wait");
-    if (lasting == 0 && is_any_lock(node.name)) {
-      return "it is held by many in turn: no wait lasted for the 0.4 s after which a look asks who "
-             "holds it";
+    const std::string during = ", during " + counted(most, "wait");
+    if (most == seen.changes_hands) {
+      return "it is held by many in turn: nobody held it at both looks" + during;
     }
-    return "nobody can see who holds a lock of its kind";
+    if (most == seen.seen_once) return std::string(kOneLook) + during;
+    return "it named nobody when it was looked at" + during;
+  }
+
+  // Few waits may all be for one holder.
+  static std::string why_none_lasted(const UnitUnheld& seen) {
+    constexpr double kMany = 10;
+    if (seen.ended < kMany) {
+      return std::string(kNoLook) + ": no wait had lasted for 0.4 s when a look asked who holds it";
+    }
+    return "it is held by many in turn: no wait lasted for the 0.4 s after which a look asks who "
+           "holds it";
+  }
+
+  // Of a process nothing is told apart from its unit.
+  [[nodiscard]] UnitUnheld unheld() const {
+    const bool is_process = !inputs_.process.empty() && tree_.unit == inputs_.process;
+    const auto rows = inputs_.unheld.of(is_process ? inputs_.unit_of_process : tree_.unit);
+    return rows.empty() ? UnitUnheld() : rows.front();
   }
 
   void sum_up(const Cause& node) {

@@ -114,7 +114,8 @@ std::string question(const WhyHop& waits, const WhyHop& next) {
 
 std::string unknown(const WhyHop& waits, const WhyHop& next) {
   if (waits.for_kind == index_of(WaitFor::Stopped)) return "; " + next.because;
-  return "; " + question(waits, next) + " is unknown, because " + next.because;
+  return "; " + question(waits, next) + " is " + std::string(unknown_or_not_yet(next.because)) +
+         ", because " + next.because;
 }
 
 // What comes after "2.1 threads wait for a lock": whom for.

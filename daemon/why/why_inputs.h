@@ -74,6 +74,7 @@ struct UnitTaker {
 };
 
 // Who holds a lock for which threads of a unit wait, at the window's end, and what the holder does.
+// Of what is over: at the last look that knew somebody while it lasted.
 struct UnitHolder {
   enum class Does : std::uint8_t {
     Unknown,
@@ -148,10 +149,11 @@ struct UnitPast {
 };
 
 // How many threads of a unit wait for locks of which no holder is told, by what was seen of
-// these locks.
+// these locks in the last window.
 struct UnitUnheld {
   std::string unit;
-  std::uint32_t names_nobody = 0, changes_hands = 0;  // see LockLook
+  std::uint32_t names_nobody = 0, changes_hands = 0, seen_once = 0;  // see LockLook
+  double ended = 0;  // waits for locks that ended in that window, about
 };
 
 // What one source knows, sorted by unit; else why it knows nothing, which completes "unknown,

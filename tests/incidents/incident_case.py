@@ -111,8 +111,8 @@ class IncidentCase(Case):
             return True
 
         def is_honest(line):
-            return (steps[0] in line and "unknown, because " in line
-                    and any(reason in line for reason in reasons))
+            return (steps[0] in line and any(reason in line for reason in reasons)
+                    and any(known in line for known in ("unknown, because ", "not known yet, because ")))
 
         while True:
             said = self.daemon.offcpuctl("why")

@@ -39,7 +39,8 @@ class Invoices {
 
 
 # No look can see it; or none has seen a wait that lasted.
-NOBODY_HOLDS = ("nobody can see who holds a lock of its kind", "it is held by many in turn: ")
+NOBODY_HOLDS = ("nobody can see who holds a lock of its kind", "it is held by many in turn: ",
+                "it was not looked at so far: ")
 
 
 class Locks(IncidentCase):

@@ -126,6 +126,7 @@ TEST(StallsJson, WhatIsNotToldIsCountedAndShownOnRequest) {
   EXPECT_EQ(tids(json_of(view, {{"for", "answer"}})), std::vector<int>{112});
   EXPECT_EQ(tids(json_of(view, {{"for", "lock"}})), std::vector<int>{110});
   EXPECT_EQ(json_of(view, {{"for", "answer"}})["stalls"][0]["certain"], false);
+  EXPECT_EQ(json_of(view, {{"for", "answer"}})["stalls"][0]["told"], false);
 }
 
 // Apart from stalls, whose number they do not change.
@@ -181,7 +182,8 @@ TEST(StallsJson, SaysEverythingThatIsKnown) {
   full.detail->socket = "tcp 10.0.0.1:1 -> 10.0.0.2:443 ESTABLISHED";
   const Json json = json_of(view_of({full}))["stalls"][0];
   EXPECT_EQ(json, Json::parse(R"({
-      "state": "in_progress", "since": "2023-11-14T22:13:20.250Z", "duration_seconds": 12.5,
+      "state": "in_progress", "told": true, "since": "2023-11-14T22:13:20.250Z",
+      "duration_seconds": 12.5,
       "estimated": false, "pid": 100, "tid": 110, "comm": "worker", "process": "server",
       "cgroup": "/system.slice/a.service", "slice": "system.slice", "unit": "a.service",
       "reason": "lock", "for": null, "site": null, "certain": null, "user_stack": [],
@@ -195,7 +197,7 @@ TEST(StallsJson, SaysEverythingThatIsKnown) {
                     "file": {"fd": 7, "path": "/srv/data", "device": "8:1 sda1"},
                     "socket": "tcp 10.0.0.1:1 -> 10.0.0.2:443 ESTABLISHED"},
       "stack": ["futex_wait_queue+0x6b/0x90", "do_syscall_64+0x55/0xb0"],
-      "ended_at": null, "woken_by": null})"));
+      "ended_at": null, "ended_ago_seconds": null, "woken_by": null})"));
 }
 
 Stall waits_for_futex(std::uint32_t tgid, std::uint64_t address) {
@@ -385,6 +387,30 @@ TEST(StallsJson, WhoHoldsTheLockIsNamed) {
       json_of(view_held(ended(waits), LockKind::Mutex, 7))["stalls"][0].contains("held_by"));
 }
 
+// The window of now knows nothing of it any more.
+TEST(StallsJson, AnEndedOneKeepsWhoHeldTheLock) {
+  const Stall waits = stall(110, "/a", OFFCPUD_BLOCKED_LOCK);
+  const View then = view_held(waits, LockKind::Mutex, 0);
+  Stall over = ended(waits);
+  over.was_held = std::make_shared<const HeldWait>(then.waits->held.front());
+  over.was_deadlocked = true;
+  const Json json = json_of(view_of({over}))["stalls"][0];
+  EXPECT_EQ(json["held_by"], Json::parse(R"({"lock": "mutex", "pid": 100, "process": "server",
+      "tid": 152, "comm": "hold\ner", "cgroup": "/b", "deadlock": true})"));
+}
+
+TEST(StallsJson, AnEndedOneSaysHowLongAgo) {
+  const auto ago = [](const Stall& of) {
+    return json_of(view_of({of}))["stalls"][0]["ended_ago_seconds"];
+  };
+  Stall over = ended(stall(110, "/a", OFFCPUD_BLOCKED_LOCK));
+  EXPECT_EQ(ago(over), 87.25);
+  over.ended_at = over.since + 1h;
+  EXPECT_EQ(ago(over), 0.0) << "the clock was set";
+  over.ended_at.reset();
+  EXPECT_TRUE(ago(over).is_null()) << "nobody saw its end";
+}
+
 PeerWaits waits_on(std::uint32_t pid, WaitFor wait_for, const char* on,
                    std::uint32_t peer_pid = 0) {
   PeerWaits row;
@@ -415,6 +441,15 @@ TEST(StallsJson, SayOnWhomTheyWait) {
             (Json{{"on", "redis.service"}, {"pid", 412}, {"comm", "redis-server"}}));
   EXPECT_EQ(told(view_on({waits_on(100, WaitFor::Answer, "remote:10.0.0.5:5432")})),
             (Json{{"on", "remote:10.0.0.5:5432"}}));
+}
+
+TEST(StallsJson, AnEndedOneKeepsOnWhomItWaited) {
+  View view = view_on({}, true);
+  Stall over = *view.stalls->stalls.front();
+  over.was_on =
+      std::make_shared<const PeerWaits>(waits_on(100, WaitFor::Answer, "redis.service", 412));
+  EXPECT_EQ(json_of(view_of({over}))["stalls"][0]["waits_on"],
+            (Json{{"on", "redis.service"}, {"pid", 412}, {"comm", "redis-server"}}));
 }
 
 TEST(StallsJson, NameNobodyWhoIsNotKnownForCertain) {

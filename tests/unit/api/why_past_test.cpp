@@ -2,6 +2,7 @@
 // Who still waits, who does not any more, and since when.
 #include <gmock/gmock.h>
 
+#include "pipeline/past_holders.h"
 #include "support/thread_walks.h"
 #include "unit/api/why_fixture.h"
 
@@ -151,6 +152,83 @@ TEST_F(WhyPastTest, OfALockWithoutAHolderItSaysWhatWasSeen) {
   view_.peer_history = {unknown};
   EXPECT_EQ(verdict_on_db()["because"],
             "it is held by many in turn: nobody held it at both looks, during 3 waits");
+}
+
+class WhyPastHoldersTest : public WhyPastTest {
+ protected:
+  // As the last look had it; nobody waits any more.
+  void it_is_over() {
+    auto then = std::make_shared<PeerWindow>(*view_.peer_history.back());
+    then->holders = past_holders(view_.waits, view_.deadlocks.get());
+    view_.peer_history.back() = then;
+    WaitWindow quiet = *view_.waits;
+    quiet.held.clear();
+    quiet.blocks.clear();
+    view_.waits = std::make_shared<const WaitWindow>(std::move(quiet));
+    view_.deadlocks = nullptr;
+  }
+  std::string sentence() { return verdict_on_db()["sentence"]; }
+};
+
+TEST_F(WhyPastHoldersTest, WhoHeldTheLockIsToldAsPast) {
+  wait_as_process_12(1);
+  holder_waits(WaitFor::Timer, "sleep");
+  it_is_over();
+  EXPECT_THAT(sentence(),
+              HasSubstr(" threads waited for a lock (row-lock, mutex of the kernel) that thread "
+                        "writer (tid 500 of auditor, pid 77) of audit.service held; that thread "
+                        "slept"));
+  EXPECT_THAT(test::body_of(ask({{"window", "1min"}, {"format", "text"}})),
+              HasSubstr(": thread writer (tid 500 of auditor) held a mutex of the kernel for 1 "
+                        "thread\n"));
+  EXPECT_EQ(ask_json({{"window", "1min"}}, false).dump().find("writer"), std::string::npos)
+      << "it is a detail";
+}
+
+TEST_F(WhyPastHoldersTest, ADeadlockIsStillCalledOne) {
+  wait_as_process_12(1);
+  hold();
+  HeldWait back = held(13);
+  back.tid = 500;
+  view_.deadlocks = std::make_shared<const std::vector<Deadlock>>(
+      std::vector<Deadlock>{{held(500), std::move(back)}});
+  it_is_over();
+  EXPECT_THAT(sentence(), HasSubstr("; a deadlock of "));
+  EXPECT_THAT(sentence(), HasSubstr(": none of them could go on"));
+}
+
+// Who holds a lock may change while a unit waits.
+TEST_F(WhyPastHoldersTest, WhatLastsIsToldByTheLastLookOnly) {
+  hold();
+  it_is_over();
+  EXPECT_THAT(sentence(), ::testing::Not(HasSubstr("writer")));
+}
+
+// Windows of the last minute: 60 s before that are too long ago, but for the look that began it.
+TEST_F(WhyPastHoldersTest, OnlyLooksWithinTheWindowCount) {
+  wait_as_process_12(1);
+  hold();
+  it_is_over();
+  auto quiet = std::make_shared<PeerWindow>(*view_.peer_history.back());
+  quiet->holders = nullptr;
+  view_.peer_history.push_back(quiet);
+  EXPECT_THAT(sentence(), HasSubstr("writer"));
+  view_.peer_history.push_back(quiet);
+  EXPECT_THAT(sentence(), ::testing::Not(HasSubstr("writer")));
+}
+
+TEST_F(WhyPastHoldersTest, AnEarlierTimeHasTheHoldersOfThen) {
+  hold();
+  it_is_over();
+  std::swap(view_.peer_history.front(), view_.peer_history.back());
+  for (auto& window : view_.peer_history) {
+    auto moved = std::make_shared<PeerWindow>(*window);
+    moved->begin = view_.taken - (window == view_.peer_history.front() ? 120s : 60s);
+    moved->end = moved->begin + 60s;
+    window = moved;
+  }
+  const json answer = ask_json({{"window", "1min"}, {"to", "-1min"}});
+  EXPECT_THAT(answer["verdicts"][0]["sentence"].get<std::string>(), HasSubstr("thread writer"));
 }
 
 // As stalls have it: its age now, not at the end of the window.

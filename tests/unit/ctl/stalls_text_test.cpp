@@ -71,6 +71,7 @@ TEST(StallsText, VerboseItHasDetailsBelowEachLine) {
       "ended  ~3 min 20 s  1        -     -            cp              7/7      no unit (/)     "
       "fd 3 /srv/x on 8:1 sda1\n"
       "    since      2026-11-20T11:00:00Z\n"
+      "    until      2026-11-20T11:03:20.000Z\n"
       "    reason     disk\n"
       "    in         system call 999()\n"
       "    waits for  fd 3 /srv/x on 8:1 sda1\n"
@@ -194,6 +195,47 @@ TEST(StallsText, UnusualWaitsAreAGroupOfTheirOwn) {
   EXPECT_LT(both.find("stuck"), both.find("unusual: "));
   EXPECT_EQ(text_of(R"({"stalls": [], "unusual": []})"), kNothing);
   EXPECT_EQ(text_of(R"({"stalls": [], "unusual": null})"), kNothing);
+}
+
+TEST(StallsText, SaysHowLongAgoItEnded) {
+  const auto ended = [](const char* ago) {
+    return text_of(std::string(R"({"stalls": [{"state": "ended", "ended_at": "x",
+        "ended_ago_seconds": )") +
+                   ago + R"(, "duration_seconds": 90}]})");
+  };
+  EXPECT_THAT(ended("14.2"), HasSubstr("\nended 14 s ago  1 min 30 s  "));
+  EXPECT_THAT(ended("7300"), HasSubstr("\nended 2 h 2 min ago  "));
+  EXPECT_THAT(ended("0"), HasSubstr("\nended  1 min 30 s  "));
+  EXPECT_THAT(ended("\"\""), HasSubstr("\nended  1 min 30 s  "));
+}
+
+// A thread of a pool that waits for work, which no rule knows, is not stuck.
+TEST(StallsText, WhatIsNoStallWaits) {
+  const auto listed = [](const std::string& untold, int unknown) {
+    return text_of(R"({"stalls": [{"state": "in_progress", "told": true, "for": "lock"},)" +
+                   untold + R"(], "not_told": {"work": 3, "unknown": )" + std::to_string(unknown) +
+                   "}}");
+  };
+  const std::string pool = R"({"state": "in_progress", "told": false, "for": "unknown"})";
+  const std::string text = listed(pool + "," + pool, 2);
+  EXPECT_THAT(text, HasSubstr("\nstuck  -      1        lock "));
+  EXPECT_THAT(text, HasSubstr("\nwaits  -      1        unknown "));
+  EXPECT_THAT(text, testing::EndsWith("\nleft out, though as long: 3 wait for work\n"))
+      << "both are shown";
+  EXPECT_THAT(listed(pool, 5), testing::EndsWith(": 3 wait for work, 4 for what nobody can tell\n"))
+      << "they were asked for";
+  EXPECT_THAT(listed(R"({"state": "in_progress", "told": false, "for": "answer"})", 5),
+              testing::EndsWith(", 4 for what nobody can tell (--for unknown shows them)\n"));
+}
+
+// One is certain to be stuck, another one at the same place may be.
+TEST(StallsText, WhatIsToldAndWhatIsNotAreTwoGroups) {
+  const std::string same = R"("for": "answer", "site": "http", "process": "w", "waits_on":
+      {"on": "db"}})";
+  EXPECT_EQ(std::ranges::count(text_of(R"({"stalls": [{"told": true, )" + same +
+                                       R"(, {"told": false, )" + same + "]}"),
+                               '\n'),
+            1 + 2 + 1);
 }
 
 TEST(StallsText, SaysOnceHowToSeeWhatIsHidden) {

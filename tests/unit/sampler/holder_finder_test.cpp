@@ -149,7 +149,7 @@ TEST_F(HolderFinderTest, OfALockWithoutAHolderItTellsWhatWasSeen) {
   ASSERT_EQ(first.size(), 1U) << "somebody held it, but once";
   EXPECT_EQ(first.begin()->first,
             (std::pair<std::uint32_t, std::uint64_t>(11, young.sample.since_ns)));
-  EXPECT_EQ(first.begin()->second, LockLook::ChangesHands);
+  EXPECT_EQ(first.begin()->second, LockLook::SeenOnce);
   EXPECT_TRUE(finder_.take_unheld().empty());
 
   EXPECT_EQ(look({young}).size(), 1U);
@@ -166,6 +166,39 @@ TEST_F(HolderFinderTest, OfALockWithoutAHolderItTellsWhatWasSeen) {
 
   EXPECT_TRUE(look({waits_in_kernel(14, 0, OFFCPUD_LOCK_MUTEX), blocked(15, kSecond)}).empty());
   EXPECT_TRUE(finder_.take_unheld().empty()) << "nobody can see such holders";
+}
+
+// One look says nothing of many holders.
+TEST_F(HolderFinderTest, ALockChangesHandsIfTwoLooksDiffer) {
+  kernel_.add(OFFCPUD_OWNER_BY_TID | 50, 50, "writer");
+  kernel_.add(OFFCPUD_OWNER_BY_TID | 51, 51, "other");
+  const auto seen = [this](const offcpud_blocked_record& record) {
+    EXPECT_TRUE(look({record}).empty());
+    return finder_.take_unheld().begin()->second;
+  };
+  EXPECT_EQ(seen(waits_in_kernel(11, 50, OFFCPUD_LOCK_FILE)), LockLook::SeenOnce);
+  EXPECT_EQ(seen(waits_in_kernel(11, 51, OFFCPUD_LOCK_FILE)), LockLook::ChangesHands);
+  EXPECT_EQ(seen(waits_in_kernel(12, 51, OFFCPUD_LOCK_FILE)), LockLook::SeenOnce) << "a new wait";
+
+  holder_lives();
+  const auto owner = std::exchange(mutex_.__data.__owner, 0);
+  EXPECT_EQ(seen(waits_for_mutex(13, kSecond / 2)), LockLook::NamesNobody);
+  mutex_.__data.__owner = owner;
+  EXPECT_EQ(seen(waits_for_mutex(13, kSecond / 2)), LockLook::ChangesHands) << "it was free before";
+}
+
+// Each of its waits is too short for two looks.
+TEST_F(HolderFinderTest, AConvoyOfNewWaitsChangesHands) {
+  holder_lives();
+  EXPECT_TRUE(look({waits_for_mutex(11, kSecond / 2)}).empty());
+  EXPECT_EQ(finder_.take_unheld().begin()->second, LockLook::SeenOnce);
+  EXPECT_TRUE(look({waits_for_mutex(12, kSecond / 2)}).empty());
+  EXPECT_EQ(finder_.take_unheld().begin()->second, LockLook::SeenOnce) << "by the same thread";
+  const auto before = std::exchange(mutex_.__data.__owner, static_cast<int>(self() + 1));
+  kernel_.add(offcpud_owner_key(self(), self() + 1), 43, "next");
+  EXPECT_TRUE(look({waits_for_mutex(13, kSecond / 2)}).empty());
+  mutex_.__data.__owner = before;
+  EXPECT_EQ(finder_.take_unheld().begin()->second, LockLook::ChangesHands);
 }
 
 // It waits for ever: it took the mutex twice.

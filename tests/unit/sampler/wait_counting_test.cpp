@@ -116,6 +116,33 @@ TEST_F(WaitCountingTest, CountsWhatEndedWhole) {
   EXPECT_TRUE(counting_.close(now()).waits.sums.empty());
 }
 
+// Nobody is known to have woken a thread that is killed.
+TEST_F(WaitCountingTest, AWaitThatNobodyEndedWasOnTheHolderThatTheLastLookKnew) {
+  const BlockRecord killed = ended(20 * kSecond).of(8), other = ended(20 * kSecond).of(9);
+  LockHolder holder{.kind = LockKind::Mutex, .tid = 70};
+  holder.process.tgid = holder.process.local_tgid = 7;
+  counting_.set_holders(
+      {{{killed.sample.tid, killed.sample.since_ns}, std::make_shared<const LockHolder>(holder)}});
+  clock_.advance(10s);
+  EXPECT_EQ(counting_.close(now()).holders.size(), 1U);
+  counting_.add_ended(killed.block());
+  counting_.add_ended(other.block());
+  clock_.advance(10s);
+  const auto peer_in = [](const WaitInterval& interval, std::uint32_t tgid) {
+    for (const WaitSum& sum : interval.waits.sums) {
+      if (sum.sample.tgid == tgid) return sum.peers.times().front().peer;
+    }
+    ADD_FAILURE();
+    return WaitPeer();
+  };
+  const WaitInterval interval = counting_.close(now());
+  EXPECT_EQ(peer_in(interval, 8).process.tgid, 7U);
+  EXPECT_EQ(peer_in(interval, 9).kind, WaitPeer::Kind::Unknown);
+  counting_.add_ended(killed.block());
+  EXPECT_EQ(peer_in(counting_.close(now()), 8).kind, WaitPeer::Kind::Unknown)
+      << "what an earlier look knew may have changed";
+}
+
 // The histograms of the kernel do not have them either.
 TEST_F(WaitCountingTest, ABlockOlderThanTheDaemonCountsNowhere) {
   counting_.add_ended(ended(20 * kSecond).flagged(OFFCPUD_SAMPLE_CENSORED).block());

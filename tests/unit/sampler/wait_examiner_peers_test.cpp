@@ -153,6 +153,7 @@ TEST_F(WaitExaminerPeersTest, BlocksWhoseLocksHaveNoHolderAreCounted) {
   seen(BlockRecord(6'000).of(13).in_user({1}), LockLook::NamesNobody);
   seen(BlockRecord(6'000).of(14).in_user({2}), LockLook::ChangesHands);
   seen(BlockRecord(6'000).of(15).in_cgroup(2).in_user({1}), LockLook::NamesNobody);
+  seen(BlockRecord(6'000).of(16).in_cgroup(2).in_user({1}), LockLook::SeenOnce);
   const auto window = examine();
   ASSERT_EQ(window->unheld.size(), 2U);
   EXPECT_EQ(window->unheld[0].cgroup, cgroup_paths_.path_of(1));
@@ -161,6 +162,7 @@ TEST_F(WaitExaminerPeersTest, BlocksWhoseLocksHaveNoHolderAreCounted) {
   EXPECT_EQ(window->unheld[1].cgroup, cgroup_paths_.path_of(2));
   EXPECT_EQ(window->unheld[1].changes_hands, 0U);
   EXPECT_EQ(window->unheld[1].names_nobody, 1U);
+  EXPECT_EQ(window->unheld[1].seen_once, 1U);
   EXPECT_TRUE(examine()->unheld.empty()) << "each look by itself";
 }
 

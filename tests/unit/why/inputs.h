@@ -18,7 +18,7 @@ class HandMadeInputs {
   HandMadeInputs() {
     inputs.sites.seconds = inputs.peers.seconds = inputs.cpus.seconds = kSeconds;
     inputs.takers.seconds = inputs.holders.seconds = inputs.chains.seconds = kSeconds;
-    inputs.loads.seconds = kSeconds;
+    inputs.loads.seconds = inputs.unheld.seconds = kSeconds;
   }
 
   // Threads of `unit` wait for something at a site. `error`: of it, in threads.
@@ -78,9 +78,13 @@ class HandMadeInputs {
   }
   // What was seen of locks without a holder.
   HandMadeInputs& unheld(const std::string& unit, std::uint32_t names_nobody,
-                         std::uint32_t changes_hands) {
-    inputs.unheld.rows.push_back(
-        {.unit = unit, .names_nobody = names_nobody, .changes_hands = changes_hands});
+                         std::uint32_t changes_hands, std::uint32_t seen_once = 0,
+                         double ended = 0) {
+    inputs.unheld.rows.push_back({.unit = unit,
+                                  .names_nobody = names_nobody,
+                                  .changes_hands = changes_hands,
+                                  .seen_once = seen_once,
+                                  .ended = ended});
     return *this;
   }
   // What the unit `on` did while `unit` waited for it.

@@ -131,20 +131,54 @@ TEST(LockVerdicts, SomethingThatNobodyKnowsSaysWhy) {
 
 // A holder is told if he was seen twice; else what was seen is told.
 TEST(LockVerdicts, ALockWithoutAHolderSaysWhatWasSeen) {
-  const auto because = [](std::uint32_t lasting, std::uint32_t nobody, std::uint32_t changes) {
+  const auto because = [](std::uint32_t lasting, std::uint32_t nobody, std::uint32_t changes,
+                          double ended = 0) {
     HandMadeInputs host;
-    host.waits("app", WaitFor::Lock, "mutex", 5).unheld("app", nobody, changes);
+    host.waits("app", WaitFor::Lock, "mutex", 5).unheld("app", nobody, changes, 0, ended);
     host.inputs.sites.rows.back().lasting = lasting;
     WhyUnits units(host.made());
     return verdict_of(units, "app").because;
   };
-  EXPECT_EQ(because(0, 0, 0),
+  EXPECT_EQ(because(0, 0, 0, 10),
             "it is held by many in turn: no wait lasted for the 0.4 s after which a look asks who "
             "holds it");
   EXPECT_EQ(because(6, 1, 5),
             "it is held by many in turn: nobody held it at both looks, during 5 waits");
   EXPECT_EQ(because(6, 1, 0), "it named nobody when it was looked at, during 1 wait");
   EXPECT_EQ(because(6, 0, 0), "nobody can see who holds a lock of its kind");
+}
+
+// A python process keeps a file lock; the first look has seen it, the second is still to come.
+TEST(LockVerdicts, AfterOneLookTheHolderIsNotKnownYet) {
+  HandMadeInputs host;
+  host.waits("nc-backup", WaitFor::Lock, "file-lock", 0.14).unheld("nc-backup", 0, 0, 1);
+  host.inputs.sites.rows.back().lasting = 1;
+  EXPECT_EQ(sentence(host, "nc-backup"),
+            "nc-backup: 0.14 threads wait for a lock (file-lock); who holds it is not known yet, "
+            "because it was looked at only once so far, during 1 wait");
+  host.inputs.unheld.rows.back().changes_hands = 1;
+  EXPECT_THAT(sentence(host, "nc-backup"), HasSubstr("nobody held it at both looks"))
+      << "of as many waits two looks differed";
+  host.inputs.unheld.rows.back() = {.unit = "nc-backup", .names_nobody = 1, .seen_once = 2};
+  EXPECT_THAT(sentence(host, "nc-backup"), HasSubstr("only once so far, during 2 waits"));
+}
+
+// One wait of some seconds that ended just before the look is no lock that is held in turn.
+TEST(LockVerdicts, FewWaitsThatNoLookHasSeenSayNothingOfManyHolders) {
+  HandMadeInputs host;
+  host.waits("app", WaitFor::Lock, "mutex", 0.6).unheld("app", 0, 0, 0, 1);
+  EXPECT_EQ(sentence(host, "app"),
+            "app: 0.60 threads wait for a lock (mutex); who holds it is not known yet, because it "
+            "was not looked at so far: no wait had lasted for 0.4 s when a look asked who holds "
+            "it");
+}
+
+TEST(LockVerdicts, OfAProcessItSaysWhatWasSeenOfItsUnit) {
+  HandMadeInputs host;
+  host.waits("python3 (pid 7)", WaitFor::Lock, "file-lock", 1).unheld("nc-backup", 0, 0, 1);
+  host.inputs.process = "python3 (pid 7)";
+  host.inputs.unit_of_process = "nc-backup";
+  EXPECT_THAT(sentence(host, "python3 (pid 7)"), HasSubstr("is not known yet, because it was "));
 }
 
 // Who gave it back is known, but nobody was seen to hold it.

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "holders/deadlocks.h"
+#include "pipeline/stall.h"
+#include "pipeline/view.h"
+#include "pipeline/wait_window.h"
+
+namespace offcpud {
+
+// On whom stalls wait, by what one window saw of their processes. Of a stall that has ended: what
+// its record has of that. Immutable.
+class StallPeers {
+ public:
+  // Both may be null.
+  explicit StallPeers(std::shared_ptr<const WaitWindow> waits,
+                      const std::vector<Deadlock>* deadlocks = nullptr);
+  // By the last window of the View.
+  explicit StallPeers(const View& view) : StallPeers(view.waits, view.deadlocks.get()) {}
+
+  // Null: nobody knows; also where threads of its process wait for the same, but on others.
+  [[nodiscard]] const PeerWaits* of(const Stall& stall) const;
+  // The same for a process, by what its threads wait for.
+  [[nodiscard]] const PeerWaits* of(std::uint32_t pid, WaitFor wait_for) const;
+  // Who holds the lock that it waits for; null: nobody can tell.
+  [[nodiscard]] const HeldWait* held(const Stall& stall) const;
+  // Whether that lock is one of a deadlock.
+  [[nodiscard]] bool is_deadlocked(const Stall& stall) const;
+  [[nodiscard]] bool is_deadlocked(const HeldWait& held) const {
+    return deadlocked_.contains(held.tid);
+  }
+
+  // Notes all that in the record of a stall in progress, if the window has its block. What it does
+  // not know stays as an earlier window had it.
+  void note_in(Stall& stall) const;
+
+ private:
+  std::shared_ptr<const WaitWindow> waits_;
+  std::set<std::uint32_t> deadlocked_;  // threads
+  // By pid and what for; null: several.
+  std::map<std::pair<std::uint32_t, WaitFor>, const PeerWaits*> rows_;
+};
+
+}  // namespace offcpud
