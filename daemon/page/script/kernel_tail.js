@@ -28,6 +28,7 @@ export class Folder {
     this.kind = kind;
     this.known = new Map(); // what is made of a stack
     this.frames = new Map(); // folded frames by the one that names them
+    this.tails = { next: new Map(), tail: null };
   }
 
   // {path, fold}: the stack with its tail in one frame, and this frame with the `tail` that it has
@@ -41,12 +42,22 @@ export class Folder {
     const tail = kernelTail(stack);
     if (tail === null) return { path: stack, fold: null };
     const { at, frames, named } = tail;
-    const key = frames.map(({ name, object }) => `${name} ${object}`).join("\n");
     if (!this.frames.has(named)) {
       this.frames.set(named, { name: named.name, object: named.object, kind: this.kind, isFold: true });
     }
     const frame = this.frames.get(named);
-    return { path: [...stack.slice(0, at), frame], fold: { frame, tail: { key, frames } } };
+    return { path: [...stack.slice(0, at), frame], fold: { frame, tail: this.tailOf(frames) } };
+  }
+
+  // The same frames are the same tail.
+  tailOf(frames) {
+    let place = this.tails;
+    for (const frame of frames) {
+      if (!place.next.has(frame)) place.next.set(frame, { next: new Map(), tail: null });
+      place = place.next.get(frame);
+    }
+    place.tail ??= { frames };
+    return place.tail;
   }
 }
 
@@ -56,9 +67,9 @@ export function tailsOf(frame, items) {
   for (const { folds, amounts } of items) {
     const fold = folds.find((each) => each.frame === frame);
     if (!fold) continue;
-    const { key, frames } = fold.tail;
-    if (!tails.has(key)) tails.set(key, { frames, ...nothing() });
-    add(tails.get(key), amounts);
+    const { tail } = fold;
+    if (!tails.has(tail)) tails.set(tail, { ...tail, ...nothing() });
+    add(tails.get(tail), amounts);
   }
   return [...tails.values()].sort((a, b) => b.ns + b.beforeNs - a.ns - a.beforeNs);
 }

@@ -5,6 +5,7 @@ import { add, nothing } from "./totals.js";
 
 const SEPARATOR = { name: "--", object: "", kind: "separator" };
 const IN_PROGRESS = { name: "[in progress]", object: "the wait has not ended yet", kind: "progress" };
+const NO_FOLDS = [];
 const NO_WAKER = { name: "[no waker]", object: "", kind: "waker" };
 
 // The sum of a day has up to 100,000 stacks, and no browser draws millions of frames: narrower
@@ -54,11 +55,15 @@ class Frames {
   // {path, folds}: the frames from the root, and what is folded in some of them.
   of(row, { group, wakers }) {
     const first = this.named(this.table.text(row, group), "group");
-    const parts = [this.stack(row, "stack", this.folder)];
-    if (wakers) parts.push(this.wakerPath(row));
-    else if (row[this.table.column.in_progress]) parts.push({ path: [IN_PROGRESS], fold: null });
-    const folds = parts.map(({ fold }) => fold).filter((fold) => fold !== null);
-    return { path: [first, ...parts.flatMap(({ path }) => path)], folds };
+    const { path, fold } = this.stack(row, "stack", this.folder);
+    const folds = fold === null ? NO_FOLDS : [fold];
+    if (!wakers) {
+      const isInProgress = row[this.table.column.in_progress];
+      return { path: isInProgress ? [first, ...path, IN_PROGRESS] : [first, ...path], folds };
+    }
+    const waker = this.wakerPath(row);
+    const both = waker.fold === null ? folds : [...folds, waker.fold];
+    return { path: [first, ...path, ...waker.path], folds: both };
   }
 }
 
