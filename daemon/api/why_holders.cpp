@@ -23,8 +23,6 @@
 namespace offcpud {
 namespace {
 
-constexpr std::size_t kMostHops = 4;
-
 constexpr std::array<const char*, kLockNames.size()> kLockWords = {
     "a mutex",           "a robust mutex",        "a priority-inheriting mutex",
     "a read-write lock", "a mutex of the kernel", "a semaphore of the kernel",
@@ -101,7 +99,7 @@ class HolderDeeds {
       row.on.pid = on->peer_pid;
     }
     const HeldWait* const next = view_.waits->find_held(holder.tid);
-    if (next == nullptr || passed_.size() >= kMostHops) return;
+    if (next == nullptr || passed_.size() >= PastHolders::kMostHops) return;
     if (std::ranges::find(passed_, next->holder->tid) != passed_.end()) return;  // a circle
     row.next = std::make_shared<const UnitHolder>(describe_next(*next));
   }

@@ -76,9 +76,7 @@ std::string who_text(const Cause& part) {
   const std::string because = part.because.empty() ? "" : ": " + part.because;
   switch (part.kind) {
     case Kind::For:
-      return (part.of.empty()
-                  ? ""
-                  : in_sentence(part.of) + (part.of == kNoUnit ? " wait " : " waits ")) +
+      return (part.of.empty() ? "" : in_sentence(part.of) + verb_of(part.of, " waits ", " wait ")) +
              std::string(words_of_for(part.for_kind)) + because +
              (part.over ? ", until at most " + duration_of(part.over_within) + " ago" : "");
     case Kind::Unit:
@@ -98,7 +96,7 @@ std::string who_text(const Cause& part) {
       return part.for_kind == kForCpu ? "nobody: the CPU had to wake up" : "nobody";
     case Kind::Runs:
       return in_sentence(part.name) +
-             (part.name == kNoUnit ? " run, or wait for a CPU" : " runs, or waits for a CPU");
+             verb_of(part.name, " runs, or waits for a CPU", " run, or wait for a CPU");
     case Kind::Unknown:
       break;
   }

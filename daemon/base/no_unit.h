@@ -16,6 +16,11 @@ inline std::string in_sentence(const std::string& unit) {
   return unit == kNoUnit ? kOutsideOfUnits : unit;
 }
 
+// The verb that follows in_sentence(unit).
+inline const char* verb_of(const std::string& unit, const char* one, const char* many) {
+  return unit == kNoUnit ? many : one;
+}
+
 // " of web.service"; of the root cgroup " outside of all units".
 inline std::string of_unit(const char* preposition, const std::string& unit) {
   return unit == kNoUnit ? " outside of all units" : std::string(" ") + preposition + " " + unit;

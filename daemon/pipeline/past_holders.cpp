@@ -14,8 +14,6 @@
 namespace offcpud {
 namespace {
 
-constexpr std::size_t kMostHops = 4;  // from holder to holder
-
 // The waits of one cgroup for one holder.
 struct Group {
   const HeldWait* first = nullptr;
@@ -57,7 +55,7 @@ std::map<std::uint32_t, HeldWait> waits_of(const WaitWindow& window, const Stall
   }
   for (const Group& group : groups) {
     const HeldWait* at = group.first;
-    for (std::size_t i = 0; i < kMostHops; ++i) {
+    for (std::size_t i = 0; i < PastHolders::kMostHops; ++i) {
       at = window.find_held(at->holder->tid);
       if (at == nullptr) break;
       const auto [added, is_new] = waits.emplace(at->tid, *at);

@@ -16,6 +16,8 @@ namespace offcpud {
 struct PastHolders {
   // More are left out: those for whom the fewest threads waited.
   static constexpr std::size_t kMost = 256;
+  // From holder to holder, as far as `why` tells.
+  static constexpr std::size_t kMostHops = 4;
   // Deadlocks of more threads are not kept.
   static constexpr std::size_t kMostOfDeadlock = 32;
 

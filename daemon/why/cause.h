@@ -100,8 +100,11 @@ UnitCauses causes_of(const WhyInputs& inputs, const std::string& unit);
 // The units that waited, or used a CPU, by name; without WhyInputs::process.
 std::vector<std::string> units_in(const WhyInputs& inputs);
 
+// Waits of fewer threads are not worth a sentence.
+inline constexpr double kLeastThreads = 0.05;
+
 // The largest cause that somebody may act on: among those that last or, if none does, among those
 // that are over. null: there is none of at least `least` threads.
-const Cause* main_cause(const UnitCauses& unit, double least = 0.05);
+const Cause* main_cause(const UnitCauses& unit, double least = kLeastThreads);
 
 }  // namespace offcpud

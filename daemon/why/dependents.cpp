@@ -10,8 +10,6 @@
 namespace offcpud {
 namespace {
 
-constexpr double kLeastThreads = 0.05;
-
 // Adds to `into` what of the cause is a wait for `on`.
 void add_parts(std::vector<Dependent>& into, const std::string& unit, const Cause& cause,
                const std::string& on) {
@@ -45,25 +43,21 @@ std::vector<Dependent> dependents_of(WhyUnits& units, const std::string& on) {
 }
 
 std::string sentence_of(const Dependent& dependent) {
-  const bool many = dependent.unit == kNoUnit;
-  std::string text = in_sentence(dependent.unit);
-  text += dependent.over ? " waited" : many ? " wait" : " waits";
+  const auto verb = [&](const std::string& unit, const char* one, const char* many,
+                        const char* past) {
+    return dependent.over ? past : verb_of(unit, one, many);
+  };
   const std::string on = in_sentence(dependent.on);
-  const bool many_on = dependent.on == kNoUnit;
+  const std::string text =
+      in_sentence(dependent.unit) + verb(dependent.unit, " waits", " wait", " waited");
   const std::string threads = threads_text(dependent.threads) + " threads";
   if (dependent.for_kind == kForCpu) {
-    return text + " for a CPU that " + on +
-           (dependent.over ? " had: "
-            : many_on      ? " have: "
-                           : " has: ") +
+    return text + " for a CPU that " + on + verb(dependent.on, " has: ", " have: ", " had: ") +
            threads;
   }
   if (!dependent.device.empty()) {
     return text + " for device " + dependent.device + ", which " + on +
-           (dependent.over ? " loaded: "
-            : many_on      ? " load: "
-                           : " loads: ") +
-           threads;
+           verb(dependent.on, " loads: ", " load: ", " loaded: ") + threads;
   }
   return text + " for " + on + ": " + threads + " " + std::string(words_of_for(dependent.for_kind));
 }

@@ -14,7 +14,6 @@ using Does = WhyHop::Does;
 using Kind = Cause::Kind;
 
 constexpr double kLeastShare = 0.2;  // of a cause that is followed
-constexpr double kLeastThreads = 0.05;
 constexpr double kLeastSent = 0.01;  // threads that wait for work of one unit
 
 bool is_somebody(Kind kind) {
@@ -250,7 +249,7 @@ class PathFinder {
   void follow_meanwhile(WhyHop hop) {
     const UnitCauses& tree = units_.of(hop.name);
     const double waited = hop.threads;  // that wait for the unit
-    const Cause* const most = main_cause(tree, kLeastThreads);
+    const Cause* const most = main_cause(tree);
     const double waits = most ? most->threads : 0;
     hop.attributed = false;
     if (!explains(tree, std::max(tree.running, waits), waited)) {

@@ -18,7 +18,6 @@ namespace {
 using Does = WhyHop::Does;
 using Kind = Cause::Kind;
 
-constexpr double kLeastThreads = 0.05;
 constexpr double kLeastOther = 0.2;  // of what the unit waits: a verdict besides the main one
 constexpr double kOwnVerdict = 2;    // times as much as the path that passes through
 // So long waits are stuck, as `offcpuctl stalls` lists them by default.
@@ -36,7 +35,7 @@ bool is_many(const WhyHop& hop) {
 
 // "edge waits", "processes outside of all units wait".
 std::string verb(const WhyHop& hop, const char* one, const char* many, const char* past) {
-  return verb(hop, is_many(hop) ? many : one, past);
+  return verb(hop, verb_of(hop.name, one, many), past);
 }
 
 // "store-app.service (python3, pid 812)"
@@ -271,7 +270,7 @@ bool worse(const WhyVerdict& one, const WhyVerdict& other) {
 
 WhyVerdict verdict_of(WhyUnits& units, const std::string& unit) {
   const UnitCauses& tree = units.of(unit);
-  const Cause* const large = main_cause(tree, kLeastThreads);
+  const Cause* const large = main_cause(tree);
   const Cause* const cause = large != nullptr ? large : main_cause(tree, 1e-3);
   return cause != nullptr ? verdict_about(units, unit, *cause) : WhyVerdict{.unit = unit};
 }
@@ -291,7 +290,7 @@ std::vector<WhyVerdict> verdicts_of(WhyUnits& units, const std::string& unit) {
 std::vector<WhyVerdict> verdicts(WhyUnits& units, std::size_t most) {
   std::vector<WhyVerdict> all;
   for (const std::string& unit : units_in(units.inputs())) {
-    if (!main_cause(units.of(unit), kLeastThreads)) continue;
+    if (!main_cause(units.of(unit))) continue;
     for (WhyVerdict& verdict : verdicts_of(units, unit)) all.push_back(std::move(verdict));
   }
   const auto passes_through = [](const WhyVerdict& one, const WhyVerdict& other) {

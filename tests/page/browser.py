@@ -2,13 +2,16 @@
 """Headless Chromium, driven over its debugging pipe (the DevTools protocol)."""
 import base64
 import collections
+import contextlib
 import json
 import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
+import unittest
 
 TIMEOUT = 60  # seconds; a loaded machine takes its time
 
@@ -175,3 +178,23 @@ class LightAndDark:
             self.page.media(scheme)
             colors.append(self.page.value("getComputedStyle(document.body).backgroundColor"))
         self.assertEqual(colors, self.COLORS)
+
+
+@contextlib.contextmanager
+def opened():
+    """A Browser. Where it cannot run, the program says why and exits with 77."""
+    try:
+        browser = Browser()
+    except Missing as missing:
+        print(f"SKIP: {missing}")
+        sys.exit(77)
+    try:
+        yield browser
+    finally:
+        browser.close()
+
+
+def run_tests(options):
+    """Those of the program, with options of unittest; exits with 0 if all pass."""
+    program = unittest.main(argv=[sys.argv[0], *options], exit=False)
+    sys.exit(0 if program.result.wasSuccessful() else 1)

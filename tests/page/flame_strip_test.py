@@ -5,7 +5,6 @@ from 12:00 to 12:06, the strip has the ten minutes from 12:00.
 Usage: flame_strip_test.py ASSETS [unittest options]
 """
 import sys
-import unittest
 
 import browser
 import fixture
@@ -286,14 +285,6 @@ class Refusals(StripCase):
 
 
 if __name__ == "__main__":
-    try:
-        CHROMIUM = browser.Browser()
-    except browser.Missing as missing:
-        print(f"SKIP: {missing}")
-        sys.exit(77)
-    FlameCase.server, FlameCase.chromium = server.Server(sys.argv[1]), CHROMIUM
-    try:
-        program = unittest.main(argv=[sys.argv[0], *sys.argv[2:]], exit=False)
-        sys.exit(0 if program.result.wasSuccessful() else 1)
-    finally:
-        CHROMIUM.close()
+    with browser.opened() as FlameCase.chromium:
+        FlameCase.server = server.Server(sys.argv[1])
+        browser.run_tests(sys.argv[2:])

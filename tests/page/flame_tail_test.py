@@ -4,7 +4,6 @@
 Usage: flame_tail_test.py ASSETS [unittest options]
 """
 import sys
-import unittest
 
 import browser
 import fixture
@@ -178,14 +177,6 @@ class Tails(FlameCase):
 
 
 if __name__ == "__main__":
-    try:
-        CHROMIUM = browser.Browser()
-    except browser.Missing as missing:
-        print(f"SKIP: {missing}")
-        sys.exit(77)
-    FlameCase.server, FlameCase.chromium = server.Server(sys.argv[1]), CHROMIUM
-    try:
-        program = unittest.main(argv=[sys.argv[0], *sys.argv[2:]], exit=False)
-        sys.exit(0 if program.result.wasSuccessful() else 1)
-    finally:
-        CHROMIUM.close()
+    with browser.opened() as FlameCase.chromium:
+        FlameCase.server = server.Server(sys.argv[1])
+        browser.run_tests(sys.argv[2:])

@@ -162,16 +162,8 @@ if __name__ == "__main__":
     if reason:
         print(f"SKIP: {reason}")
         sys.exit(77)
-    try:
-        CHROMIUM = browser.Browser()
-    except browser.Missing as missing:
-        print(f"SKIP: {missing}")
-        sys.exit(77)
-    try:
+    with browser.opened() as CHROMIUM:
         if sys.argv[1:2] == ["--picture"]:
             picture(sys.argv[2])
-            sys.exit(0)
-        program = unittest.main(exit=False)
-        sys.exit(0 if program.result.wasSuccessful() else 1)
-    finally:
-        CHROMIUM.close()
+        else:
+            browser.run_tests(sys.argv[1:])

@@ -5,7 +5,6 @@ Usage: overview_test.py ASSETS [unittest options]
 """
 import sys
 import time
-import unittest
 
 import browser
 import overview_fixture as fixture
@@ -444,15 +443,6 @@ class Troubles(OverviewCase):
 
 
 if __name__ == "__main__":
-    try:
-        CHROMIUM = browser.Browser()
-    except browser.Missing as missing:
-        print(f"SKIP: {missing}")
-        sys.exit(77)
-    SERVER = server.Server(sys.argv[1])
-    OverviewCase.server, OverviewCase.chromium = SERVER, CHROMIUM
-    try:
-        program = unittest.main(argv=[sys.argv[0], *sys.argv[2:]], exit=False)
-        sys.exit(0 if program.result.wasSuccessful() else 1)
-    finally:
-        CHROMIUM.close()
+    with browser.opened() as OverviewCase.chromium:
+        SERVER = OverviewCase.server = server.Server(sys.argv[1])
+        browser.run_tests(sys.argv[2:])

@@ -8,7 +8,6 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import unittest
 import urllib.request
 
 import browser
@@ -412,18 +411,10 @@ def screenshot(path):
 
 if __name__ == "__main__":
     ASSETS, OFFCPUCTL, PAGE_SERVER = sys.argv[1:4]
-    try:
-        CHROMIUM = browser.Browser()
-    except browser.Missing as missing:
-        print(f"SKIP: {missing}")
-        sys.exit(77)
-    SERVER = server.Server(ASSETS)
-    FlameCase.server, FlameCase.chromium = SERVER, CHROMIUM
-    try:
+    with browser.opened() as CHROMIUM:
+        SERVER = server.Server(ASSETS)
+        FlameCase.server, FlameCase.chromium = SERVER, CHROMIUM
         if sys.argv[4:5] == ["--screenshot"]:
             screenshot(sys.argv[5])
-            sys.exit(0)
-        program = unittest.main(argv=[sys.argv[0], *sys.argv[4:]], exit=False)
-        sys.exit(0 if program.result.wasSuccessful() else 1)
-    finally:
-        CHROMIUM.close()
+        else:
+            browser.run_tests(sys.argv[4:])

@@ -50,19 +50,24 @@ export class NowStrip {
     this.live.addEventListener("click", () => onRange(null));
   }
 
+  // The range that is shown if none is chosen.
+  get now() {
+    return [this.data.end - NOW_MS, this.data.end];
+  }
+
   // `units`: an answer with steps.
   show(units, range, marks) {
     this.data = stepsOf(units);
     this.box.hidden = false;
     const { begin, end } = this.data;
-    const brush = { name: "range", range: range ?? [end - NOW_MS, end], isChosen: range !== null };
+    const brush = { name: "range", range: range ?? this.now, isChosen: range !== null };
     if (this.strip.drag === null) this.describe(range);
     const ruler = stepRuler(this.data);
     this.strip.show({ data: this.data, axis: { begin, end }, brushes: [brush], ruler, marks });
   }
 
   describe(range) {
-    const [from, to] = range ?? [this.data.end - NOW_MS, this.data.end];
+    const [from, to] = range ?? this.now;
     this.legend.replaceChildren(...legendOf(meansOf(this.data, [from, to])));
     const isKept = to > this.data.begin;
     const words = `${clock(from)} to ${clock(to)}, ${time(Math.round((to - from) / 1000))}`;
