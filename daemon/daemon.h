@@ -59,7 +59,7 @@ class Daemon {
          std::shared_ptr<ReaderSpawner> spawner);
 
   Status set_up();
-  // Logs what is missing now and was not missing before.
+  // Logs the features that are missing now and were not before.
   void tell_features(FeatureReport now);
   Status measure();
   Status read_web_files(const Listener& listener, bool unix_sockets);

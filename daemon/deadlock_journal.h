@@ -15,13 +15,13 @@
 
 namespace offcpud {
 
-// One line that a terminal shows as it is: "deadlock of 2 threads in /system.slice/app.service:
-// worker[101] of server[100] waits for a mutex that auditor[102] of server[100] holds, ...".
+// One line of printable text: "deadlock of 2 threads in /system.slice/app.service: worker[101] of
+// server[100] waits for a mutex that auditor[102] of server[100] holds, ...".
 std::string deadlock_text(const Deadlock& deadlock);
 
-// Logs each deadlock once, when it is found; one that was not seen for kForgotten may be logged
-// again. At most kLinesPerMinute; others follow later, as a deadlock does not end by itself.
-// Single-threaded; the clock must outlive it.
+// Logs each deadlock once, when it is found. One that was not seen for kForgotten may be logged
+// again. Writes at most kLinesPerMinute lines; the rest follow later, since no deadlock ends by
+// itself. Single-threaded; the clock must outlive it.
 class DeadlockJournal {
  public:
   static constexpr std::uint32_t kLinesPerMinute = 5;

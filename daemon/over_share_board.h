@@ -23,7 +23,7 @@ class OverShareBoard {
   // `processes`: all of them, the largest first.
   void post(const std::vector<OverShare>& processes, std::uint64_t left_out);
 
-  // The largest of them.
+  // The largest of the processes posted last.
   [[nodiscard]] std::vector<OverShareStatus> current() const;
 
  private:

@@ -35,9 +35,9 @@ class SnapshotService final : public SnapshotSource {
  public:
   // Called on the daemon's thread.
   struct Takers {
-    // With the episodes of a snapshot, after its file has been written.
+    // Gets the episodes of a snapshot, once its file is written.
     std::function<void(std::vector<FoundExemplar> found)> exemplars;
-    // Every few seconds, with what threads waited for.
+    // Gets what threads waited for, every few seconds.
     std::function<void(std::shared_ptr<const WaitWindow> window)> waits;
   };
 

@@ -18,8 +18,8 @@
 
 namespace offcpud {
 
-// The log entry of a stall, as documented at kStallBegunId and kStallEndedId. It is one line that a
-// terminal shows as it is, whatever bytes the names contain.
+// The log entry of a stall, as documented at kStallBegunId and kStallEndedId. It is one line of
+// printable text, whatever bytes the names contain.
 struct StallEntry {
   std::string message;
   std::vector<LogField> fields;
@@ -46,10 +46,10 @@ struct ToldStalls {
 // Logs incidents. An incident is all stalls at one site of one program, even if they wait for
 // different locks there, as in a deadlock. Logs one line when it begins (warning), and one when
 // none of its threads is stuck any more (info). A thread that joins it gets no line. Each incident
-// gets at most one line in kPause, so its end may be logged late; a stall that begins before that
-// belongs to the same incident. Beyond kMostIncidents at a time, each stall has lines of its own.
-// Logs at most kLinesPerMinute; when the minute is over, one more line says how many stalls were
-// left out. Single-threaded; the clock must outlive it.
+// gets at most one line in kPause, so its end may be logged late. A stall that begins before its
+// end is logged belongs to the same incident. Beyond kMostIncidents at a time, each stall has lines
+// of its own. Logs at most kLinesPerMinute; when the minute is over, one more line says how many
+// stalls were left out. Single-threaded; the clock must outlive it.
 class StallJournal {
  public:
   static constexpr std::uint32_t kLinesPerMinute = 30;
@@ -66,7 +66,7 @@ class StallJournal {
     std::optional<MonotonicTime> told = std::nullopt;  // its last line
     bool is_told = false;                              // whether its beginning was logged
     std::uint64_t stuck = 0;                           // threads, of those in causes_
-    ToldStalls begun = {}, ended = {};                 // since its end was told last
+    ToldStalls begun = {}, ended = {};                 // since its end was last logged
   };
 
   Incident* incident_of(const std::string& cause);

@@ -65,7 +65,7 @@ class CgroupDirectory {
   // The owner, after name() with the same cgroups. Returns those to which the kernel will hardly
   // account anything more, so that others can have their places in its maps: cgroups removed 10 s
   // ago, whose last threads have ended by now, and cgroups without a path that were idle for 30 s.
-  // The latter may still live; they get a new place then.
+  // The latter may still live; then they get a new place.
   [[nodiscard]] std::vector<std::uint64_t> quiet(std::span<const CgroupActivity> accounted,
                                                  MonotonicTime now) const;
 

@@ -12,7 +12,7 @@ inline constexpr std::string_view kOtherCgroup = "(other)";
 inline constexpr std::string_view kUnknownCgroup = "(unknown)";
 inline constexpr std::string_view kRemovedCgroup = "(removed)";
 
-// Whether a value in place of a cgroup or unit is no name but such a word in parentheses.
+// Whether the value is no name of a cgroup or unit, but such a word in parentheses.
 inline bool is_no_name(std::string_view value) {
   return value.starts_with('(');
 }

@@ -24,8 +24,8 @@ class ByteReader {
   [[nodiscard]] std::size_t position() const { return position_; }
   [[nodiscard]] Bytes rest() const { return bytes_.subspan(position_); }
 
-  // T must be a type for which all bytes are valid. There are other functions for booleans and
-  // enumerations. Take a struct that contains one of these, or a size, field by field.
+  // Every bit pattern must be a valid T. Booleans and enumerations have functions of their own.
+  // Take a struct that contains one of these, or a size, field by field.
   template <class T>
   T take() {
     static_assert(!std::is_enum_v<T> && !std::is_same_v<T, bool>);
@@ -70,8 +70,8 @@ class ByteReader {
     return taken;
   }
 
-  // LEB128 (DWARF 5, section 7.6); bits above the 64th are dropped. Padding bytes are accepted up
-  // to kMaxLebBits: with megabytes of them, reading one number for each function would take hours.
+  // LEB128 (DWARF 5, section 7.6); bits above the 64th are dropped. Padding is accepted up to
+  // kMaxLebBits: if each number had megabytes of it, reading them all would take hours.
   std::uint64_t take_uleb() {
     std::uint64_t value = 0;
     for (unsigned shift = 0; ok_; shift += 7) {

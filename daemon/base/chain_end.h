@@ -5,11 +5,11 @@
 
 namespace offcpud {
 
-// How a piece of a wait ends: what the last one in the chain of those who were waited for did.
+// How a chain of waits ends: what the last thread in it did, on which all the others waited.
 enum class ChainEnd : std::uint8_t {
-  Runs,     // it ran or waited for a CPU: it has no block in the sample then
+  Runs,     // it ran or waited for a CPU: no sampled block of it covers that time
   Waits,    // it waited as the last step says, which is as far as one sees
-  Idle,     // the last step is a wait for work, so it did nothing for who waits
+  Idle,     // the last step is a wait for work: it did nothing for those who waited
   Unknown,  // nobody can tell
 };
 

@@ -29,7 +29,7 @@ struct ThreadState {
   std::string name;
   std::string work;     // current; of a stuck and idle thread, the last work that took too long
   std::string subject;  // of the work: a path or a process; may be empty
-  std::optional<std::chrono::nanoseconds> busy;  // for so long; nullopt: it is idle
+  std::optional<std::chrono::nanoseconds> busy;  // since the work began; nullopt: it is idle
   std::chrono::nanoseconds longest{};            // if stuck: how long the work has taken
   ThreadLimits limits;
   bool stuck = false;

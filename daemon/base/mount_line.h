@@ -9,8 +9,8 @@
 namespace offcpud {
 
 // A line of /proc/PID/mountinfo (proc(5)): "36 35 98:0 /root /point options [optional fields] -
-// type source superoptions". Bytes as the kernel has them; in the text, blanks, tabs, line feeds
-// and backslashes are a backslash and three octal digits.
+// type source superoptions". The strings hold plain bytes; the file writes blanks, tabs, line feeds
+// and backslashes as a backslash and three octal digits.
 struct MountLine {
   std::uint64_t id = 0;     // of the mount
   std::string_view device;  // "98:0"

@@ -5,7 +5,7 @@
 
 namespace offcpud {
 
-// The root cgroup among units, in tables and answers: its processes belong to no unit.
+// Stands for the root cgroup where tables and answers list units: its processes belong to no unit.
 inline constexpr const char* kNoUnit = "no unit (/)";
 
 // The same in sentences, where that name would say the opposite. It is a plural.

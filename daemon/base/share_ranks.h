@@ -21,7 +21,7 @@ class ShareRanks {
   void change(const ShareOwner& owner, std::uint32_t tgid, std::size_t before, std::size_t now);
 
   // The process that must give way so that a process of this user, which holds `held`, gets one
-  // more. Nothing: that process itself.
+  // more. nullopt: that process itself must.
   [[nodiscard]] std::optional<std::uint32_t> who_gives_way(const ShareOwner& owner,
                                                            std::size_t held) const;
 

@@ -28,10 +28,10 @@ class ShareSlots {
   [[nodiscard]] std::size_t size() const { return entries_.size() - free_count_; }
   [[nodiscard]] bool is_full() const { return size() >= most_; }
 
-  // The slot to give back so that this process gets one more. Nothing: the process itself must give
-  // way, but has no slot, or touched all its slots at this very time, so that each would be given
-  // back before it was of use. `owner` counts only for a process without slots; one with slots
-  // keeps its owner.
+  // The slot to give back so that this process gets one more. nullopt: the process itself must give
+  // way, but has no slot, or touched all its slots at this very time, so that none would live long
+  // enough to be of use. `owner` counts only for a process without slots; one with slots keeps its
+  // owner.
   [[nodiscard]] std::optional<Slot> who_gives_way(std::uint32_t tgid, const ShareOwner& owner,
                                                   MonotonicTime now) const;
   // Takes a slot, touched now. Only if not all are taken.

@@ -41,8 +41,8 @@ std::string comm_text(const Bytes& comm) {
   return to_valid_utf8(up_to_nul(comm));
 }
 
-// Removes what is before `end` from `text`, and `end` itself, and returns it: all, if there is no
-// `end`.
+// Removes from `text` all that is before the first `end`, and that `end`. Returns what was before
+// it; without an `end`, all of `text`.
 std::string_view take_until(std::string_view& text, char end);
 
 // `text` without blanks and tabs at its ends.

@@ -3,8 +3,8 @@
 
 namespace offcpud {
 
-// About how long threads waited within a window of time, whether their waits ended or not. A value
-// type.
+// An estimate of how long threads waited within a window of time, whether their waits ended or not.
+// A value type.
 struct WaitTime {
   double ns = 0;
   double variance_ns2 = 0;  // of ns

@@ -14,8 +14,8 @@
 
 namespace offcpud {
 
-// A queue of jobs, and a thread that performs one after the other: adding a job waits for none. The
-// owner limits the queue and decides on its order: see change(). Thread-safe.
+// A queue of jobs, and a thread that performs one after the other. Adding a job does not wait for
+// any. The owner limits the queue and decides on its order: see change(). Thread-safe.
 template <class Job>
 class Worker {
  public:

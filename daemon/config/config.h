@@ -10,7 +10,7 @@
 namespace offcpud {
 
 // When a block counts as a stall. An empty text matches everything; `cgroup` and `comm` are RE2
-// regular expressions that must match the whole text; `reason` is a value of the label.
+// regular expressions that must match the whole text; `reason` is a value of the label `reason`.
 struct StallRule {
   std::string cgroup, comm, reason;
   std::optional<std::chrono::seconds> threshold;  // nullopt ("never"): never a stall
@@ -45,7 +45,7 @@ struct Config {
   std::string log_level = "info";              // trace, debug, info, warning, error
 
   std::chrono::milliseconds pass_interval{10'000};     // the maps are read at least this often
-  std::chrono::milliseconds min_pass_interval{1'000};  // a scrape repeats an older pass
+  std::chrono::milliseconds min_pass_interval{1'000};  // a scrape runs a pass if the last is older
   std::chrono::seconds linger{600};  // a removed cgroup keeps its series this long
 
   std::uint32_t max_cgroups = 1'024;   // cgroups measured separately; sizes the kernel maps

@@ -53,8 +53,8 @@ struct YamlSetting {
 };
 
 // Reads the subset of YAML that a configuration needs: one document, a map of plain keys, at most
-// eight levels, no anchors, aliases or tags. A text of comments has no settings. Errors read
-// `origin:line: what is wrong`.
+// eight levels, no anchors, aliases or tags. A text that holds only comments has no settings.
+// Errors read `origin:line: what is wrong`.
 Result<std::vector<YamlSetting>> parse_yaml_settings(const std::string& text,
                                                      const std::string& origin);
 

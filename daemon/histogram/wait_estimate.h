@@ -27,7 +27,7 @@ struct WaitEstimate {
   // of that length: offcpud_sample::whole_ns.
   void add(std::uint64_t length_ns, std::uint64_t whole_ns);
   WaitEstimate& operator+=(const WaitEstimate& other);
-  // This part of the waits, where nobody knows which of them belong to it.
+  // A share of the waits, where nobody knows which of them belong to it.
   [[nodiscard]] WaitEstimate part(double share) const;
 
   friend bool operator==(const WaitEstimate&, const WaitEstimate&) = default;
