@@ -40,7 +40,7 @@ struct CpuStep {
 // The last hour in steps, oldest first.
 using CpuSteps = std::vector<std::shared_ptr<const CpuStep>>;
 
-// What one step of the last minutes says of CPUs.
+// The part of `step` that is about CPUs.
 std::shared_ptr<const CpuStep> cpu_step_of(const WaitStep& step);
 
 struct CpuHistoryLimits {
@@ -56,8 +56,8 @@ class CpuHistory {
  public:
   explicit CpuHistory(CpuHistoryLimits limits = {}) : limits_(limits) {}
 
-  // Adds those steps of WaitHistory::record() that it has not added yet, but for the last one,
-  // which may still grow. Returns the steps without a gap, oldest first; the last may be shorter.
+  // Adds those steps of WaitHistory::record() that it has not added yet, except the last one, which
+  // may still grow. Returns the steps without a gap, oldest first; the last may be shorter.
   CpuSteps record(const std::vector<std::shared_ptr<const WaitStep>>& history);
 
  private:

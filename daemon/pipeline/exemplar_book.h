@@ -26,8 +26,9 @@ struct FoundExemplar {
   Exemplar exemplar;
 };
 
-// The episodes shown with the histograms of cgroups and processes. For each two octaves of
-// duration, it keeps the longest of the latest snapshot that has one. Bounded; single-threaded.
+// The episodes shown with the histograms of cgroups and processes. Durations are divided into
+// ranges of two octaves (a factor of 4). Of each range it keeps the longest episode of the latest
+// snapshot that has one. Bounded; single-threaded.
 class ExemplarBook {
  public:
   static constexpr std::chrono::minutes kKeptFor{10};

@@ -9,9 +9,9 @@
 
 namespace offcpud {
 
-// Remembers in which reasons the blocks of a process were idle when their stacks were last
-// examined. So an idle thread of Go, whose reason is `lock`, is not taken for stuck while a busy
-// host leaves no time to examine stacks. Used by one thread.
+// Remembers of each process and reason whether a block was idle when its stack was last examined.
+// So an idle thread of Go, whose reason is `lock`, is not taken for stuck while a busy host leaves
+// no time to examine stacks. Used by one thread.
 class IdlePasts {
  public:
   static constexpr std::size_t kMaxProcesses = 16'384;               // those beyond have no past

@@ -27,8 +27,8 @@ struct IoStatLine {
 // Leaves out lines and keys that it does not know, because newer kernels add keys.
 std::vector<IoStatLine> parse_io_stat(std::string_view text);
 
-// Reads from the io.stat of cgroups who loads which disk, where the io controller of cgroup v2 is
-// on. Reads files of the cgroup file system only. Used by one thread.
+// Tells which cgroup loads which disk, by the files io.stat, which exist where the io controller of
+// cgroup v2 is on. Reads files of the cgroup file system only. Used by one thread.
 class IoStat {
  public:
   // Files that one call of read() reads. If there are more cgroups, they take turns.
@@ -39,7 +39,7 @@ class IoStat {
   IoStat(std::filesystem::path root, NameOf name_of)
       : root_(std::move(root)), name_of_(std::move(name_of)) {}
 
-  // Returns what was done since the last call. `paths`: cgroups that have or had threads. A cgroup
+  // Returns the load since the last call. `paths`: cgroups that have or had threads. A cgroup
   // without an io.stat of its own is counted in its nearest ancestor that has one. What the kernel
   // charged to none of them, usually write-back, is "(unknown)".
   std::vector<DiskLoadOfPath> read(std::span<const std::string> paths);

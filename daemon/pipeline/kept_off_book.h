@@ -36,17 +36,17 @@ class KeptOffBook {
   // names in parentheses.
   void add(std::string_view path, const std::string& taker, std::uint64_t ns);
 
-  // Adds what is told of `path` to what is told of `into`.
+  // Adds the sums of `path` to those of `into`, and forgets `path`.
   void fold(std::string_view path, std::string_view into);
 
-  // Names these no more, because nothing of theirs runs any more: their sums go to "(removed)".
+  // Stops naming these cgroups, in which nothing runs any more: their sums go to "(removed)".
   void forget_takers(const std::set<std::string>& paths);
 
   // Null: nobody has kept this one off so far.
   [[nodiscard]] std::shared_ptr<const KeptOff> of(std::string_view path);
 
-  // Ends a pass: adds the View, whose rows have what of() returns, to the last minutes. Returns
-  // those before it, oldest first.
+  // Ends a pass: adds `view`, whose rows have what of() returned, to the steps of the last minutes.
+  // Returns the steps before it, oldest first.
   std::vector<std::shared_ptr<const KeptOffStep>> record(const View& view);
 
  private:

@@ -11,8 +11,9 @@
 namespace offcpud {
 
 // Who held locks at the end of a window, and what they did then. Kept when the rest of the window
-// is forgotten. Of each two cgroups and what for, one holder: the one for whom most threads of the
-// first cgroup waited; one in a deadlock comes first. And those for whom such holders waited.
+// is forgotten. For each waiting cgroup, holding cgroup and `for`, it has one holder: one in a
+// deadlock if there is one, else the one for whom most threads waited. It also has those for whom
+// these holders waited.
 struct PastHolders {
   // More are left out: those for whom the fewest threads waited.
   static constexpr std::size_t kMost = 256;
@@ -21,7 +22,7 @@ struct PastHolders {
   // Deadlocks of more threads are not kept.
   static constexpr std::size_t kMostOfDeadlock = 32;
 
-  WaitWindow window;  // its `held`, and of the holders `blocks` without stacks, and `peers`
+  WaitWindow window;  // only `held`, and of the holders `peers`, and `blocks` without stacks
   std::vector<Deadlock> deadlocks;
 
   [[nodiscard]] std::size_t bytes() const;  // about

@@ -49,7 +49,7 @@ struct PipelineOptions {
   std::size_t max_takers = 8;        // KeptOffBook::set_most_named()
   // Reads which cgroups load a disk; null: the source does, or nobody.
   std::shared_ptr<IoStat> io_stat = nullptr;
-  // Reasons (bits) whose blocks add_waits() tells; 0 while nothing is sampled.
+  // Reasons (bits) whose blocks add_waits() reports; 0 while nothing is sampled.
   std::uint32_t examined_kinds = (1U << OFFCPUD_BLOCKED_KINDS) - 1;
 };
 

@@ -66,7 +66,7 @@ struct KernelReading {
   bool missed_cgroup_changes = false;
 };
 
-// Which blocks can become stalls. The kernel reports the ends of these only.
+// Which blocks can become stalls. The kernel reports the ends of these blocks only.
 struct StallFilter {
   std::uint64_t min_ns = UINT64_MAX;  // blocks that last longer than this
   std::uint32_t kinds = 0;            // bits by enum offcpud_hist_kind

@@ -13,8 +13,8 @@
 namespace offcpud {
 
 // The paths whose cgroups are gone. Their series linger, in the order in which they went, until
-// they are folded. What comes later for a folded path must not make its series begin again, so it
-// is remembered for a while. Single-threaded.
+// they are folded. Counts that come later for a folded path must not begin its series anew, so the
+// path is remembered for a while. Single-threaded.
 class RemovedPaths {
  public:
   // No cgroup has this path at `now`. Does nothing if that is known already.

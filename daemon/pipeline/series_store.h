@@ -36,7 +36,7 @@ std::shared_ptr<const SubjectLabels> labels_of_series(std::string_view path);
 // moves nothing, and a series that does not fit adds to "(other)" from then on. Single-threaded.
 class SeriesStore {
  public:
-  // Folds another path than `path` whose series are worth less; false: there is none.
+  // Folds a path other than `path`, one whose series are worth less; false: there is none.
   using MakeRoom = std::function<bool(std::string_view path)>;
 
   explicit SeriesStore(std::size_t max_series) : max_series_(max_series) {}
@@ -47,19 +47,19 @@ class SeriesStore {
   // Called when a new series of a path finds no room.
   void set_make_room(MakeRoom make_room) { make_room_ = std::move(make_room); }
 
-  // Sets the time until which histograms created from now on had no episode.
+  // Sets the start of histograms created from now on: no episode that they count ended earlier.
   void set_start_of_new(WallTime start) { start_of_new_ = start; }
 
   // Sets the time at which counting began. "(other)" and "(removed)" take over older counts, so
-  // they begin here whenever they are created.
+  // they start then, whenever they are created.
   void set_counting_since(WallTime since) { counting_since_ = since; }
 
-  // Sets the reasons (bits) whose blocks add_waits() tells. Blocks of others, which the kernel
-  // counts exactly, are for WaitFor::Unknown.
+  // Sets the reasons (bits) whose blocks add_waits() reports. Blocks for other reasons count as
+  // WaitFor::Unknown, exactly as the kernel counts them.
   void set_examined_kinds(std::uint32_t kinds) { examined_kinds_ = kinds; }
 
   // Begin a series of `path` at 0, unless it has one. False: there is no room, and "(other)" has
-  // what it would count. Waits after wakeups and after preemptions have their series together:
+  // what it would count. Waits after wakeups and after preemptions get their series together, as
   // offcpud_kept_off_seconds_total does not tell them apart.
   bool open(std::string_view path, std::size_t kind);
   bool open_waits(std::string_view path, WaitFor wait_for, WallTime since);

@@ -52,8 +52,7 @@ struct Stall {
   bool estimated = false;            // it began before the daemon did
   std::optional<WaitDetail> detail;  // nullopt: it ended before the look-up
 
-  // Whom it waited for, as the last window said that knew it while it lasted (StallPeers); null:
-  // none did.
+  // Whom it waited for, by the last window that knew while it lasted (StallPeers); null: none knew.
   std::shared_ptr<const HeldWait> was_held;  // who holds the lock
   bool was_deadlocked = false;
   std::shared_ptr<const PeerWaits> was_on;
@@ -68,8 +67,7 @@ struct Stall {
   std::string waker_comm;
 };
 
-// How many blocks in progress have outlasted the least threshold and are no stalls, by what they
-// are for.
+// By `for`: how many blocks in progress have outlasted the least threshold, but are no stalls.
 using UntoldBlocks = std::array<std::uint64_t, kWaitForNames.size()>;
 
 // Stalls in progress that are told and have no record, as there is no room for more.

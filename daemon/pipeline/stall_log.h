@@ -51,8 +51,8 @@ struct StallPolicy {
     return StallThresholds{};
   };
   std::uint32_t named_kinds = 0;  // idle-prone reasons (bits) that some rule asks for
-  // The reasons (bits) of which stacks of lasting blocks are examined: take_examined(). Other
-  // reasons decide at once.
+  // The reasons (bits) for which the stacks of lasting blocks are examined: take_examined(). Any
+  // other reason decides at once.
   std::uint32_t examined_kinds = 0;
 };
 
@@ -70,10 +70,10 @@ struct StallChanges {
 // Where stacks are examined, a block is a stall if its stack says for certain that it waits for
 // something on which somebody can act, whatever its reason. A wait for work or a timer is no stall.
 // Nor is a wait for a child, because the child itself shows what it waits for. A block of which
-// nothing is certain is kept, but not told. If no stack was examined within kExaminedWithin, the
-// reason decides, except where blocks of the same process and reason were idle before, and for
-// blocks that ended before the first window did. A stall that turns out to be idle is taken back.
-// Single-threaded.
+// nothing is certain is kept, but not told. If the stack is not examined within kExaminedWithin,
+// the reason decides. But the block is not told if an earlier one of the same process and reason
+// was idle, and is no stall if it ended before the first window did. A stall that turns out to be
+// idle is taken back. Single-threaded.
 class StallLog {
  public:
   using LabelsOf = std::function<std::shared_ptr<const SubjectLabels>(std::uint64_t cgroup_id)>;
@@ -103,8 +103,9 @@ class StallLog {
   void update(const std::shared_ptr<const ThreadWalk>& walk,
               std::span<const offcpud_stall_end> ends, MonotonicTime now, WallTime wall);
 
-  // Takes what was examined last, for the next two update(). The last two windows are always kept,
-  // since there may be several update() within one. `deadlocks`: of the same window; may be null.
+  // Takes the latest window, for the next two calls of update(). The last two windows are always
+  // kept, since update() may be called several times within one. `deadlocks`: of the same window;
+  // may be null.
   void take_examined(std::shared_ptr<const WaitWindow> window,
                      const std::vector<Deadlock>* deadlocks = nullptr);
   [[nodiscard]] std::size_t windows() const { return examined_.size(); }
@@ -134,7 +135,7 @@ class StallLog {
   };
   struct Ended {
     offcpud_stall_end end;
-    std::uint64_t until_ns;  // it waits that long for its stack to be examined
+    std::uint64_t until_ns;  // until then its stack may still be examined
   };
   struct Open {
     Stall stall;                 // duration_ns: as of the last walk that showed it

@@ -15,8 +15,8 @@
 
 namespace offcpud {
 
-// On whom stalls wait, by what one window saw of their processes. Of a stall that has ended: what
-// its record has of that. Immutable.
+// Says on whom stalls wait: of one in progress what one window knows, of one that has ended what
+// its record kept. Immutable.
 class StallPeers {
  public:
   // Both may be null.
@@ -25,7 +25,7 @@ class StallPeers {
   // By the last window of the View.
   explicit StallPeers(const View& view) : StallPeers(view.waits, view.deadlocks.get()) {}
 
-  // Null: nobody knows; also where threads of its process wait for the same, but on others.
+  // Null: unknown, or threads of its process wait on several peers for the same thing.
   [[nodiscard]] const PeerWaits* of(const Stall& stall) const;
   // The same for a process, by what its threads wait for.
   [[nodiscard]] const PeerWaits* of(std::uint32_t pid, WaitFor wait_for) const;
@@ -37,8 +37,8 @@ class StallPeers {
     return deadlocked_.contains(held.tid);
   }
 
-  // Notes all that in the record of a stall in progress, if the window has its block. What it does
-  // not know stays as an earlier window had it.
+  // Writes all this into the record of a stall in progress, if the window has its block. What the
+  // window does not know stays as an earlier one had it.
   void note_in(Stall& stall) const;
 
  private:

@@ -16,7 +16,7 @@ struct View;
 
 // Who had the CPU, where that was no cgroup: values of the label `by_cgroup`, besides those of
 // subject.h. "(other)" are cgroups that are not named, "(unknown)" is what nobody knows, and
-// "(removed)" what was told of takers that are no longer named.
+// "(removed)" the earlier time of takers that are no longer named.
 inline constexpr std::string_view kKernelTaker = "(kernel)";  // kernel threads
 inline constexpr std::string_view kIdleTaker = "(idle)";      // nobody: the CPU was being woken
 inline constexpr std::string_view kThrottledTaker =
@@ -35,7 +35,7 @@ struct KeptOff {
   std::vector<Taker> takers;
 };
 
-// What the Views of the last minutes said. Immutable.
+// What one View of the last minutes said of this. Immutable.
 struct KeptOffStep {
   struct Row {
     std::shared_ptr<const SubjectLabels> labels;  // who waited
@@ -48,7 +48,7 @@ struct KeptOffStep {
 // Who kept the threads of a cgroup off the CPU within a time up to a View.
 struct KeptOffWindow {
   std::vector<Taker> takers;           // the longest first; empty: nobody, or nobody tells
-  std::chrono::nanoseconds length{0};  // how long the time was; 0: the View remembers nothing
+  std::chrono::nanoseconds length{0};  // of this time; 0: the View remembers nothing
 };
 
 // About the last `window`; if the View remembers less, as much as it does.

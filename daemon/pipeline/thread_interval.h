@@ -91,8 +91,8 @@ struct ThreadInterval {
 ThreadInterval thread_interval(const offcpud_thread* before, const offcpud_thread& now,
                                std::uint64_t begin_ns);
 
-// The part of a kernel thread's waits that was waiting for work. Its current wait is known to be
-// one or not; waits that ended all count as such once a walk found the thread idle (`was_idle`).
+// The time of a kernel thread's waits for work. Whether its current wait is one is known. Of ended
+// waits it is not: all count as waits for work once a walk found the thread idle (`was_idle`).
 std::uint64_t waited_for_work_ns(const offcpud_thread& now, const ThreadInterval& interval,
                                  bool was_idle);
 

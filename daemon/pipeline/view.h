@@ -49,7 +49,7 @@ struct OpenWaits {
 struct StallsInProgress {
   std::array<std::uint32_t, kWaitForNames.size()> threads{};
   std::array<std::uint64_t, kWaitForNames.size()> oldest_ns{};
-  // for what (bits) there is a stall in progress or one that ended not long ago
+  // bits by WaitFor: a stall for this is in progress, or ended not long ago
   std::uint32_t shown = 0;
 };
 
@@ -69,8 +69,8 @@ struct WaitsInProgress {
 
 struct WaitedOn;
 
-// All series of one cgroup path. Histograms are null until the first episode or, at 0, until a long
-// wait is in progress.
+// All series of one cgroup path. A histogram is null until the first episode, or until a long wait
+// is in progress, when it begins at 0.
 struct SubjectSeries {
   std::shared_ptr<const SubjectLabels> labels;  // never null; kept between passes
   std::uint64_t running_ns = 0;
@@ -161,9 +161,10 @@ struct View {
   // What threads waited for, by process: the last window that was examined, some seconds old. Null:
   // none was within the last minute, for example because nothing is sampled.
   std::shared_ptr<const WaitWindow> waits;
-  // Of the same window; null: there is none.
+  // The deadlocks in the same window; null: there is none.
   std::shared_ptr<const std::vector<Deadlock>> deadlocks;
-  // The same of the last minutes by cgroup, oldest first; the last one is `waits`.
+  // What threads waited for in the last minutes, by cgroup, oldest first; the last one is the
+  // window of `waits`.
   std::vector<std::shared_ptr<const SiteWindow>> site_history;
   // Whom or what threads waited on in the last minutes, by cgroup, oldest first; see waited_on().
   // By process: WaitWindow::peers of `waits`.

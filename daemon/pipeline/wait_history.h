@@ -29,7 +29,7 @@ struct WaitStep {
     std::uint64_t running_ns = 0;
     std::uint32_t lengths = 0;  // how many of `lengths` belong to this cgroup, in order
   };
-  // The blocks of one cgroup for one thing that ended within the step, estimated from samples.
+  // The blocks of one cgroup and one `for` that ended within the step, estimated from samples.
   struct Lengths {
     WaitFor wait_for = WaitFor::Unknown;
     std::uint32_t cells = 0;  // how many of `length_slots` and `length_counts` are its, in order

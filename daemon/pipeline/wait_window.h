@@ -20,7 +20,7 @@
 
 namespace offcpud {
 
-// The waits of one cgroup for one thing that ended within a window.
+// The waits of one cgroup and one `for` that ended within a window.
 struct EndedWaits {
   std::string cgroup;  // path
   WaitFor wait_for = WaitFor::Unknown;
@@ -37,13 +37,13 @@ struct ExaminedWait {
   SharedTexts user, kernel;
 };
 
-// How long waits at a place were until it went silent: no wait has ended there since. The numbers
-// of waits, also those behind p99_ns, fade by half in ten minutes.
+// How long waits at a place took before it went silent, that is, before the last of them ended. The
+// numbers of waits, also those behind p99_ns, halve in ten minutes.
 struct UsualWaits {
   double waits = 0;
   std::uint64_t p99_ns = 0;      // 99 % of them were no longer
   std::uint64_t longest_ns = 0;  // halves in an hour
-  std::uint64_t seen_ns = 0;     // in which the place was lively, without longer silences
+  std::uint64_t seen_ns = 0;     // for how long the place was lively, not counting longer silences
   std::uint64_t silent_ns = 0;   // from the last of them to the end of the window
 
   friend bool operator==(const UsualWaits&, const UsualWaits&) = default;
@@ -92,8 +92,8 @@ struct PeerWaits {
   WaitTime time;   // within the window, of waits that ended or not
 };
 
-// What those did for whom threads of a cgroup waited, during these waits: pieces of waits that
-// ended within the window, by what they were for and whom they waited on (IntervalChains).
+// How long threads of a cgroup waited for something on somebody, who meanwhile ran, or waited on
+// somebody else, and so on. Sums pieces of waits that ended within the window (IntervalChains).
 struct ChainWaits {
   using End = ChainEnd;
   struct Step {
@@ -121,7 +121,7 @@ struct WaitWindow {
   std::vector<ChainWaits> chains;     // of each cgroup the longest
   DisksOfDevices disks;               // of the devices in `peers` and `chains`
   std::vector<ExaminedBlock> blocks;  // by tid
-  std::vector<HeldWait> held;         // those in progress at the end, by tid; of a thread one
+  std::vector<HeldWait> held;         // those in progress at the end, by tid; one for each thread
   std::vector<UnheldWaits> unheld;    // of waits for locks in progress at the end; by cgroup
   std::uint64_t unexamined = 0;       // blocks that found no room here
   // Time of blocks whose samples were lost: of whole blocks, as in `ended`, and of their parts
@@ -129,8 +129,8 @@ struct WaitWindow {
   std::uint64_t lost_ns = 0;
   std::uint64_t lost_within_ns = 0;
 
-  // Null: the window does not have this block. `censored`: its beginning is an estimate of the
-  // kernel's, and samples have another one; a thread has one such block at most.
+  // Null: the window does not have this block. `is_censored`: `since_ns` is an estimate, which
+  // samples do not share, so it is not compared; a thread has one such block at most.
   [[nodiscard]] std::shared_ptr<const ExaminedWait> find(std::uint32_t tid, std::uint64_t since_ns,
                                                          bool is_censored) const {
     auto block = std::ranges::lower_bound(blocks, tid, {}, &ExaminedBlock::tid);

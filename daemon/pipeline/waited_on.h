@@ -29,8 +29,8 @@ struct WaitedOn {
   double variance_ns2 = 0;  // of ns
 };
 
-// The waits that ended, by cgroup, what they were for, and whom or what they waited on. A cgroup
-// keeps the longest `on`s of each value of `for`: one that has waited longer of late takes the
+// The waits that ended, by cgroup, what they were for, and whom or what they waited on. Of each
+// cgroup the longest pairs of `for` and `on` have a place. One that was longer of late takes the
 // place of another, whose time then counts as "(other)", so that the sum over all stays true. When
 // all cgroups together have no room, the one that has most gives way. Single-threaded.
 class WaitedOnStore {
