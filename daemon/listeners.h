@@ -17,8 +17,8 @@ Result<Listener> find_listener(const Config& config);
 // this logs a warning and returns nothing: measuring matters more than this socket.
 std::optional<Listener> find_local_listener(const Config& config, const Listener& main);
 
-// Limits of the local socket, where each user is a peer. Slow answers share their limits
-// with those of `listen`.
+// Limits of the local socket, where each user is a peer. Slow answers share their limits with those
+// of `listen`.
 inline const HttpLimits kLocalLimits{
     .threads = 1,
     .connections = {.total = 64, .per_peer = 16, .slow_responses = 8},

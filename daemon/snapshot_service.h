@@ -29,8 +29,8 @@
 
 namespace offcpud {
 
-// Takes snapshots, names and writes them, and answers requests for them. Owned
-// by the daemon's thread.
+// Takes snapshots, names and writes them, and answers requests for them. Owned by the daemon's
+// thread.
 class SnapshotService final : public SnapshotSource {
  public:
   // Called on the daemon's thread.

@@ -48,17 +48,17 @@ class WebAccess {
   // Starts a thread, whose heartbeat is `passwords`. `clock` must outlive the object.
   void open(Respond next, const Clock& clock, std::shared_ptr<Heartbeat> passwords);
 
-  // Reads the files only to find errors. Returns warnings about settings that are
-  // valid but have no effect.
+  // Reads the files only to find errors. Returns warnings about settings that are valid but have no
+  // effect.
   static Result<std::vector<std::string>> check(const Config::Web& options);
 
   // Reads the files again. After an error the state in force stays. TLS cannot be turned on or off.
   Result<State> prepare(const Config::Web& options);
   void commit(State state);
 
-  // True if a file that is in force, or that the last prepare() failed on, has been
-  // replaced or has a new time or size. It then returns false until the next change, so a
-  // bad file is reported once.
+  // True if a file that is in force, or that the last prepare() failed on, has been replaced or has
+  // a new time or size. It then returns false until the next change, so a bad file is reported
+  // once.
   bool files_changed();
 
   [[nodiscard]] const State& state() const { return state_; }

@@ -11,11 +11,11 @@
 
 namespace offcpud {
 
-// How long threads waited at one place, in two ranges: in seconds of each second, which is a mean
-// number of threads.
+// How long threads waited at one place in two ranges. Amounts are seconds per second, that is, a
+// mean number of threads.
 struct ChangedWait {
   ChangePlace place;
-  std::string cgroup;  // path with most of it
+  std::string cgroup;  // path of the one with most of it
   double before = 0, before_error = 0;
   double after = 0, after_error = 0;   // errors: standard errors by sampling; 0: exact
   double most_before = 0;              // in the worst snapshot of the earlier range
@@ -39,8 +39,8 @@ struct ChangedRunning {
 struct Changes {
   ChangesQuery::Range asked, asked_base;
   MeasuredRange before, after;
-  // Significant ones first; of both, known ones before unknown ones, and the largest change first.
-  // ChangesQuery::limit at most.
+  // Significant ones first. In both groups known ones come before unknown ones, and then the
+  // largest change first. ChangesQuery::limit at most.
   std::vector<ChangedWait> rows;
   std::size_t matching = 0;             // rows before the limit
   std::size_t significant = 0;          // of these
@@ -54,8 +54,8 @@ struct Changes {
 // about what was measured.
 Changes changes_between(const RangeSums& before, const RangeSums& after, const ChangesQuery& query);
 
-// The command that shows where the time of a row went. Empty: a shell would not take its names
-// as they are.
+// The command that shows where the time of a row went. Empty: a shell would not take the names
+// literally.
 std::string evidence_of(const ChangedWait& row, const Changes& changes);
 
 // As docs/http.md says.

@@ -24,8 +24,8 @@ struct ChosenSnapshots {
 };
 
 // Without times in the query, ranges become shorter where less is kept; `query` then says which
-// were used. `later_is_known`: the later range has more than snapshots. Error: a sentence that says
-// what is kept (ErrorKind::NotFound), or that it is too much (ErrorKind::Usage).
+// were used. `later_is_known`: the later range has other data besides snapshots. Error: a sentence
+// that says what is kept (ErrorKind::NotFound), or that it is too much (ErrorKind::Usage).
 Result<ChosenSnapshots> choose_snapshots(const std::vector<StoredSnapshot>& kept,
                                          ChangesQuery& query, bool later_is_known);
 

@@ -55,8 +55,8 @@ struct ReaderStatus {
 struct OwnUse {
   std::uint64_t resident_bytes = 0;
   double cpu_seconds = 0;  // of all its threads, since its start
-  // Share of the host's CPU time in the last minute, kernel programs included; nullopt:
-  // not yet known.
+  // Share of the host's CPU time in the last minute, kernel programs included; nullopt: not yet
+  // known.
   std::optional<double> overhead_ratio;
 };
 

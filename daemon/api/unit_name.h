@@ -10,8 +10,8 @@
 
 namespace offcpud {
 
-// What people call the cgroup: its unit, kNoUnit for the root, else its path. As the host
-// gave it, so make it printable before it reaches a terminal.
+// What people call the cgroup: its unit, kNoUnit for the root, else its path. Make it printable
+// before it reaches a terminal.
 inline std::string unit_name(std::string_view cgroup) {
   if (cgroup == "/") return kNoUnit;
   SubjectLabels labels = labels_of_cgroup(cgroup);

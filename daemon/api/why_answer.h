@@ -27,7 +27,7 @@ struct WhyAnswer {
   std::vector<Dependent> dependents;
   WaitGraph graph;
   UnitCauses total;                    // of the host; without causes
-  WhyInputs inputs;                    // of which only lengths and what is missing are told
+  WhyInputs inputs;                    // only their lengths, and what is missing, are shown
   std::chrono::milliseconds asked{0};  // the length of the window that was asked for; 0: any
 };
 

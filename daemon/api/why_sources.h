@@ -26,11 +26,12 @@ Source<UnitTaker> takers_of(const View& view, std::chrono::milliseconds window, 
 // What units did to the devices on which threads waited in the last minutes.
 Source<UnitLoad> loads_of(const View& view, std::chrono::milliseconds window, UnitNames& names);
 
-// What those whom threads of each unit waited on did meanwhile.
+// Whom threads of each unit waited on, and what those did meanwhile.
 Source<UnitChain> chains_of(const View& view, std::chrono::milliseconds window, UnitNames& names);
 
-// Who holds locks for which threads of each unit wait, and of `process` (null: none). Of what is
-// over, who held them at the last look within the window that knew somebody. `past`: past_of().
+// Who holds the locks for which threads of each unit, and of `process` (null: none), wait. For
+// waits that are over: who held them by the last look within the window that knew a holder. `past`:
+// past_of().
 Source<UnitHolder> holders_of(const View& view, const ProcessRow* process,
                               std::chrono::milliseconds window, const Source<UnitPast>& past,
                               UnitNames& names);
@@ -48,7 +49,7 @@ Source<UnitPast> past_of(const View& view, std::chrono::milliseconds window, con
 // Which process of each unit waited most for each thing, within the last window.
 Source<UnitWaiter> waiters_of(const View& view, UnitNames& names);
 
-// What was seen of the locks of which no holder is told, in the last window.
+// What the last window saw of locks for which it names no holder.
 Source<UnitUnheld> unheld_of(const View& view, UnitNames& names);
 
 // Adds the waits of a process as a subject of their own, process_subject(): those of the last

@@ -40,12 +40,12 @@ class CgroupDirectory {
   // `root`: mount point of the v2 hierarchy as this process sees it.
   explicit CgroupDirectory(std::filesystem::path root) : root_(std::move(root)) {}
 
-  // Any thread. The path, even if the cgroup was removed up to a minute ago; nullopt: the
-  // id is unknown.
+  // Any thread. The path, even if the cgroup was removed up to a minute ago; nullopt: the id is
+  // unknown.
   [[nodiscard]] std::optional<std::string> find(std::uint64_t id) const;
 
-  // Any thread. The path, or the label of a cgroup without one: "(other)" for id
-  // 0, else "(unknown)".
+  // Any thread. The path, or the label of a cgroup without one: "(other)" for id 0, else
+  // "(unknown)".
   [[nodiscard]] std::string path_of(std::uint64_t id) const;
 
   // Any thread. Whether a cgroup of this path exists now.

@@ -29,8 +29,8 @@ bool has_unit(std::string_view path, const Matches& matches) {
   return false;
 }
 
-// Selects cgroups by a path or a unit's name, in the same way for all endpoints
-// and commands. Immutable.
+// Selects cgroups by a path or a unit's name, in the same way for all endpoints and commands.
+// Immutable.
 //
 //   /system.slice   this path and those below it
 //   (other)         the series that sums several cgroups

@@ -39,10 +39,10 @@ struct CgroupEntry {
 // assigns rising ids. Paths never change, as v2 has no rename. Not thread-safe.
 class CgroupIndex {
  public:
-  // Adds the cgroups that the walk found. Marks as removed at `now` those that two
-  // walks in a row did not find, except below directories that could not be read. One
-  // walk is not enough: the kernel reports a new cgroup a moment before its directory
-  // is visible (cgroup_mkdir, kernfs_activate).
+  // Adds the cgroups that the walk found. Marks as removed at `now` those that two walks in a row
+  // did not find, except below directories that could not be read. One walk is not enough: the
+  // kernel reports a new cgroup a moment before its directory is visible (cgroup_mkdir,
+  // kernfs_activate).
   void apply(const CgroupWalk& walk, MonotonicTime now);
 
   // Whether another walk is needed to decide if a cgroup was removed.
@@ -59,8 +59,8 @@ class CgroupIndex {
   // Whether a cgroup of this path exists now.
   [[nodiscard]] bool is_live(std::string_view path) const { return live_.contains(path); }
 
-  // The nearest ancestor of `path` that is a live cgroup, never `path` itself; "/" if
-  // no other lives.
+  // The nearest ancestor of `path` that is a live cgroup, never `path` itself; "/" if no other
+  // lives.
   [[nodiscard]] std::string nearest_live_ancestor(std::string_view path) const;
 
   // Drops entries of cgroups removed at or before `before`.

@@ -10,8 +10,8 @@
 
 namespace offcpud {
 
-// Values of the labels `reason` (blocked kinds) and `cause` (run-queue kinds), by
-// enum offcpud_hist_kind.
+// Values of the labels `reason` (blocked kinds) and `cause` (run-queue kinds), by enum
+// offcpud_hist_kind.
 inline constexpr std::array<std::string_view, OFFCPUD_HIST_KINDS> kHistKindNames = {
     "disk",  "lock",   "condvar", "network", "pipe",   "poll",      "sleep",
     "child", "kernel", "stopped", "other",   "wakeup", "preempted", "throttled"};
@@ -39,8 +39,8 @@ constexpr std::uint32_t idle_prone_kinds() {
   return bits;
 }
 
-// True for waits that delay somebody: in a run queue, or blocked for a reason that
-// is not idle-prone.
+// True for waits that delay somebody: in a run queue, or blocked for a reason that is not
+// idle-prone.
 constexpr bool is_actionable(std::size_t kind) {
   return !is_blocked_kind(kind) || !is_idle_prone(kind);
 }

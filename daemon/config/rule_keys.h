@@ -8,8 +8,8 @@
 
 namespace offcpud {
 
-// The keys of a rule of stalls.rules, processes.rules and snapshots.cgroups, in the order
-// of the documentation.
+// The keys of a rule of stalls.rules, processes.rules and snapshots.cgroups, in the order of the
+// documentation.
 std::span<const Setting<StallRule>> stall_rule_keys();
 std::span<const Setting<ProcessRule>> process_rule_keys();
 std::span<const Setting<CgroupRule>> cgroup_rule_keys();

@@ -12,8 +12,8 @@
 
 namespace offcpud {
 
-// The rules that follow from the options: docs/security.md has the table. Error: nobody
-// could log in.
+// The rules that follow from the options: docs/security.md has the table. Error: nobody could log
+// in.
 Result<AccessRules> access_rules(const Config::Web& options, const WebConfig& web, Reach reach,
                                  const TrustedPeers& trusted = {});
 

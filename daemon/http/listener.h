@@ -46,8 +46,8 @@ class Listener {
   Listener(UniqueFd fd, ListenAddress address, std::unique_ptr<SocketFile> file = nullptr)
       : fd_(std::move(fd)), address_(std::move(address)), file_(std::move(file)) {}
 
-  // From now on the kernel accepts connections. Whoever listens first on an address to which
-  // several are bound has it. Does nothing if the socket listens already.
+  // From now on the kernel accepts connections. If several sockets are bound to one address, the
+  // first that listens has it. Does nothing if the socket listens already.
   [[nodiscard]] Status listen() const;
 
   [[nodiscard]] int fd() const { return fd_.get(); }

@@ -66,8 +66,8 @@ class PasswordChecker {
   std::jthread thread_;                  // last: it uses the members above
 };
 
-// Whether `password` has this bcrypt hash. False if it has a NUL: crypt(3) would
-// ignore what follows.
+// Whether `password` has this bcrypt hash. False if it has a NUL: crypt(3) would ignore what
+// follows.
 bool matches_bcrypt(const std::string& password, const std::string& hash);
 
 // Reads an Authorization header with the scheme Basic (RFC 7617). The error does not quote it.

@@ -23,8 +23,8 @@ std::optional<PeerCredentials> peer_credentials(int fd);
 // On a unix socket, limits count the connections of a user together.
 std::string peer_name(const PeerCredentials& credentials);
 
-// Who may see what /proc shows only to root: root, the user of the daemon, and the members
-// of one group.
+// Who may see what /proc shows only to root: root, the user of the daemon, and the members of one
+// group.
 struct TrustedPeers {
   uid_t own_uid = 0;
   std::optional<gid_t> group;  // web.socket_group

@@ -9,8 +9,8 @@
 
 namespace offcpud {
 
-// Resources that the daemon itself uses, with the definitions of other
-// exporters' process_* metrics.
+// Resources that the daemon itself uses, with the definitions of other exporters' process_*
+// metrics.
 struct ProcessUsage {
   double cpu_seconds = 0;
   double start_time_seconds = 0;  // Unix time

@@ -40,8 +40,8 @@ class SelfMetrics {
 
   void set_feature(const std::string& feature, bool enabled);
 
-  // Records an attempt to load the configuration. After a failure, the time of the
-  // last success stays.
+  // Records an attempt to load the configuration. After a failure, the time of the last success
+  // stays.
   void set_config_reload(bool successful, WallTime at);
 
   // When the certificate of new connections expires. The series exists once there is a certificate.
@@ -84,8 +84,8 @@ class SelfMetrics {
   };
   [[nodiscard]] ReaderCounts reader_counts() const;
 
-  // About the store of snapshots; any thread. The time of the last snapshot exists once
-  // there is one.
+  // About the store of snapshots; any thread. The time of the last snapshot exists once there is
+  // one.
   void count_snapshot_written(WallTime at);
   void count_snapshot_failure(SnapshotFailure cause);
   void set_snapshot_bytes(std::uint64_t bytes);

@@ -66,8 +66,8 @@ class SeriesWriter {
   // The bytes that were written since the caller last cleared them.
   [[nodiscard]] std::string& bytes() { return bytes_; }
 
-  // Totals of what was written. A histogram is one series, and as many samples
-  // as Prometheus stores.
+  // Totals of what was written. A histogram is one series, and as many samples as Prometheus
+  // stores.
   [[nodiscard]] std::uint64_t series_of(Metric metric) const {
     return series_[static_cast<std::size_t>(metric)];
   }

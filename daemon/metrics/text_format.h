@@ -18,8 +18,8 @@ void append_number(std::string& out, double value);
 // Nanoseconds as seconds, exactly: "1.500000001". A double would round above 2^53 ns (104 days).
 void append_seconds(std::string& out, std::uint64_t nanoseconds);
 
-// Appends name="value" with the value escaped, after a comma unless `out` is empty or
-// ends with '{'.
+// Appends name="value" with the value escaped, after a comma unless `out` is empty or ends with
+// '{'.
 void append_label(std::string& out, std::string_view name, std::string_view value);
 
 }  // namespace offcpud

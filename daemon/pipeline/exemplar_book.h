@@ -38,8 +38,8 @@ class ExemplarBook {
   // Adds the episodes of one snapshot, except those that ended more than kKeptFor ago.
   void add(std::vector<FoundExemplar> found, WallTime now);
 
-  // Drops those that ended more than kKeptFor ago; add() alone would keep
-  // them if snapshots stopped.
+  // Drops those that ended more than kKeptFor ago; add() alone would keep them if snapshots
+  // stopped.
   void forget_old(WallTime now);
 
   // Null: it has none.

@@ -30,9 +30,9 @@ using InProgressByPath = std::map<std::string, CgroupInProgress, std::less<>>;
 // Adds the waits of another cgroup: counts add up, the older age stays. The ratio is left out.
 void add_waits(WaitsInProgress& into, const WaitsInProgress& more);
 
-// Covers every path with a thread that has not ended. `stall_bounds`: kMaxStallBounds at
-// most. Calls `path_of` once per cgroup id. docs/semantics.md, "Waits in progress",
-// defines what counts where.
+// Covers every path with a thread that has not ended. `stall_bounds`: kMaxStallBounds at most.
+// Calls `path_of` once per cgroup id. docs/semantics.md, "Waits in progress", defines what counts
+// where.
 InProgressByPath waits_in_progress(const ThreadWalk& walk,
                                    std::span<const std::chrono::milliseconds> stall_bounds,
                                    const std::function<std::string(std::uint64_t)>& path_of);

@@ -73,8 +73,8 @@ class Pipeline {
 
   void set_options(PipelineOptions options);
 
-  // When the source began to count, if that was before the pipeline existed. Call it
-  // before the first pass.
+  // When the source began to count, if that was before the pipeline existed. Call it before the
+  // first pass.
   void set_counting_since(WallTime since) {
     counting_since_ = read_began_ = since;
     store_.set_counting_since(since);

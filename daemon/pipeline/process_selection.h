@@ -46,9 +46,9 @@ class ProcessSelection {
   // without any such wait never enters the top.
   void rank(const std::vector<ProcessCandidate>& candidates, MonotonicTime now);
 
-  // Sets `exported` of every row: true for selected processes whose histograms fit
-  // into `max_series`. Those already exported take precedence, then those selected
-  // by rule, then by wait.
+  // Sets `exported` of every row: true for selected processes whose histograms fit into
+  // `max_series`. Those already exported take precedence, then those selected by rule, then by
+  // wait.
   void select(const std::vector<ProcessCandidate>& candidates, MonotonicTime now,
               std::size_t max_series);
 

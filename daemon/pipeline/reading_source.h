@@ -16,9 +16,9 @@
 
 namespace offcpud {
 
-// What the kernel has counted so far for one cgroup in one place: the sum over its shards.
-// It only grows until the place is closed. While a cgroup's first place is being closed, it
-// may have a second one.
+// What the kernel has counted so far for one cgroup in one place: the sum over its shards. It only
+// grows until the place is closed. While a cgroup's first place is being closed, it may have a
+// second one.
 struct CgroupReading {
   std::uint64_t cgroup_id = 0;  // 0: cgroups that found no place
   std::uint32_t place = 0;      // tells apart the readings of one cgroup
@@ -54,15 +54,15 @@ struct KernelReading {
   std::vector<ProgramCost> programs;
   std::uint64_t left_censored = 0;
   std::vector<MapUsage> maps;
-  std::shared_ptr<const ThreadWalk>
-      walk;                               // the last complete one, perhaps that of the last reading
-  std::vector<ProcessReading> processes;  // live ones that found a place
+  // The last complete walk, perhaps that of the last reading.
+  std::shared_ptr<const ThreadWalk> walk;
+  std::vector<ProcessReading> processes;      // live ones that found a place
   std::vector<offcpud_stall_end> stall_ends;  // since the last reading
   std::vector<DiskLoadReading> disk_loads;    // since the last reading, no pair twice
   bool counts_disk_loads = false;             // false: the programs do not follow requests
   bool tells_wakers = true;                   // false: this kernel does not say who wakes
-  // True: changes of cgroups may have been missed since the last read, so only a
-  // walk can tell which exist.
+  // True: changes of cgroups may have been missed since the last read, so only a walk can tell
+  // which exist.
   bool missed_cgroup_changes = false;
 };
 

@@ -78,8 +78,8 @@ class StallLog {
  public:
   using LabelsOf = std::function<std::shared_ptr<const SubjectLabels>(std::uint64_t cgroup_id)>;
 
-  // Told stalls in progress. Further ones count in StallList::unlisted, and get a record
-  // when they end.
+  // Told stalls in progress. Further ones count in StallList::unlisted, and get a record when they
+  // end.
   static constexpr std::size_t kMaxInProgress = 10'000;
   // Untold blocks in progress. Further ones have no record, or lose it to a process or cgroup that
   // has fewer (UntoldShares), but count in StallList::untold_blocks.
@@ -97,9 +97,9 @@ class StallLog {
   void set_policy(StallPolicy policy);
   void set_keep(std::size_t keep);
 
-  // Call once a pass. `walk`: the last complete one; null, or the same as in the pass
-  // before, if there is no new one. `ends`: the events since the last pass. `now` and
-  // `wall` are the same instant.
+  // Call once a pass. `walk`: the last complete one; null, or the same as in the pass before, if
+  // there is no new one. `ends`: the events since the last pass. `now` and `wall` are the same
+  // instant.
   void update(const std::shared_ptr<const ThreadWalk>& walk,
               std::span<const offcpud_stall_end> ends, MonotonicTime now, WallTime wall);
 

@@ -19,8 +19,8 @@ struct View;
 // "(removed)" the earlier time of takers that are no longer named.
 inline constexpr std::string_view kKernelTaker = "(kernel)";  // kernel threads
 inline constexpr std::string_view kIdleTaker = "(idle)";      // nobody: the CPU was being woken
-inline constexpr std::string_view kThrottledTaker =
-    "(throttled)";  // nobody: the cgroup's own limit
+// Nobody: the cgroup's own limit.
+inline constexpr std::string_view kThrottledTaker = "(throttled)";
 
 // For how long somebody had the CPU while threads of another cgroup, or others of its own, waited
 // for it.

@@ -15,8 +15,8 @@ namespace offcpud {
 // threads' lifetime is in no counter (docs/semantics.md, "Unaccounted time"). Single-threaded.
 class UnaccountedTime {
  public:
-  // Ends an interval. `walk`: the states of its threads; `accounted`: what was
-  // accounted since the last call.
+  // Ends an interval. `walk`: the states of its threads; `accounted`: what was accounted since the
+  // last call.
   void end_interval(const InProgressByPath& walk, const AccountedByPath& accounted);
 
   // Unaccounted time divided by lifetime in the last interval, between -1 and 1. Leaves out paths

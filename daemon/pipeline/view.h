@@ -108,8 +108,8 @@ struct ProcessRow {
   std::uint64_t running_ns = 0;  // within the interval
   // part of waited_ns: run queue, and reasons that are not idle-prone
   std::uint64_t actionable_ns = 0;
-  // Actionable waits that ended within the interval; 0: none. Percentiles are
-  // upper bounds of slots.
+  // Actionable waits that ended within the interval; 0: none. Percentiles are upper bounds of
+  // slots.
   std::uint64_t ended = 0;
   double p50_seconds = 0, p99_seconds = 0, max_seconds = 0;
   // Longest block in progress by reason; 0 ns: none has a known beginning.

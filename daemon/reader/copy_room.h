@@ -58,8 +58,8 @@ class CopyRoom {
  public:
   static constexpr std::uint64_t kMost = std::uint64_t{64} << 20;
   static constexpr std::uint64_t kKept = std::uint64_t{16} << 20;
-  static constexpr std::uint64_t kLeast =
-      4096;  // each copy counts as this at least: small ones take memory, too
+  // Each copy counts as at least this much: small ones take memory, too.
+  static constexpr std::uint64_t kLeast = 4096;
 
   // Reserves memory for a process of this user. Error: there is no room for that user now.
   Result<CopyPlace> reserve(std::uint64_t bytes, const ShareOwner& owner);

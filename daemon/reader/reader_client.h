@@ -103,8 +103,8 @@ class ReaderClient {
   Reply ask_pieces(ReaderTask task, ReadOf what, const std::string& bytes,
                    const std::function<std::uint32_t(std::size_t)>& tgid_of);
 
-  // Makes readers forget the mounts they know, and checks which hung readers have
-  // ended. Call it often.
+  // Makes readers forget the mounts they know, and checks which hung readers have ended. Call it
+  // often.
   void refresh();
 
   // Null: there is no reader now.

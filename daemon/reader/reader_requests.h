@@ -48,8 +48,8 @@ class DeadlineProcessReader final : public ProcessReader {
   explicit DeadlineProcessReader(ReaderClient& client) : client_(client) {}
   Result<std::vector<std::uint32_t>> processes() override;
   Result<std::optional<Process>> read(std::uint32_t tgid) override;
-  // Reads directly: /proc/PID/status takes no lock of the process's memory, so no
-  // process can block it.
+  // Reads directly: /proc/PID/status takes no lock of the process's memory, so no process can block
+  // it.
   std::optional<std::uint32_t> user_of(std::uint32_t tgid) override { return real_uid_of(tgid); }
 
  private:

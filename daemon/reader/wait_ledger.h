@@ -16,8 +16,8 @@ namespace offcpud {
 // A user of this host, against whom the waits for a process count; 0 is root.
 using Account = std::uint32_t;
 inline constexpr Account kRootAccount = 0;
-// Stands for the users of processes that ended before they could be asked: (uid_t)-1,
-// which no user has.
+// Stands for the users of processes that ended before they could be asked: (uid_t)-1, which no user
+// has.
 inline constexpr Account kUnknownAccount = 0xffffffff;
 
 // Why a request is refused now.
@@ -51,8 +51,7 @@ class WaitLedger {
   void count_wait(std::uint32_t tgid, std::optional<Account> account,
                   std::chrono::nanoseconds waited, bool hung);
 
-  // Mounts whose file systems failed to answer a while ago, by their numbers in
-  // /proc/PID/mountinfo.
+  // Mounts whose file systems failed to answer lately, by their numbers in /proc/PID/mountinfo.
   void shun(std::uint64_t mount);
   std::vector<std::uint64_t> shunned();
 

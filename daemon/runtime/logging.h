@@ -27,8 +27,8 @@ struct LogField {
 // does not show it.
 inline constexpr std::string_view kMessageId = "message_id";
 
-// The fields of one line, from braces or a vector. It refers to them, so use it as
-// a parameter only.
+// The fields of one line, from braces or a vector. It refers to them, so use it as a parameter
+// only.
 class LogFields {
  public:
   LogFields() = default;

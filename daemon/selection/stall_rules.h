@@ -19,9 +19,10 @@
 namespace offcpud {
 
 // The options stalls.threshold and stalls.rules, compiled. The first matching rule decides. Where
-// only its reason is known, a rule without a reason ignores idle-prone reasons; if no rule matches,
-// a block is a stall after stalls.threshold, but never in an idle-prone reason. Where a block's
-// stack says that it is actionable, no reason is idle-prone. Single-threaded: it remembers results.
+// only the reason of a block is known, a rule without a reason ignores idle-prone reasons; a block
+// that no rule matches is a stall after stalls.threshold, but never in an idle-prone reason. Where
+// its stack says that it is actionable, no reason counts as idle-prone. Single-threaded: it
+// remembers results.
 class StallRules {
  public:
   // Error: an expression does not compile. load_config() refuses those before.
