@@ -63,7 +63,7 @@ struct OwnUse {
 // What the client may see: docs/security.md.
 struct AccessStatus {
   bool details = false;    // stacks, processes, threads
-  bool addresses = false;  // of processes, words of their memory, and paths of their files
+  bool addresses = false;  // in processes, words of their memory, and paths of their files
 };
 
 // A process with more mappings than its share; the daemon does not keep all of them.

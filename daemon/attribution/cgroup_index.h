@@ -36,7 +36,7 @@ struct CgroupEntry {
 // then keep it, so that even a cgroup that lived for milliseconds has its name; further walks
 // repair what events missed. A walk and an event may overtake each other. Two facts restore the
 // order: an id is never reused, and of two ids with one path the larger is newer, because kernfs
-// assigns rising ids. Paths never change, as v2 has no rename. Not thread-safe.
+// assigns ascending ids. Paths never change, as v2 has no rename. Not thread-safe.
 class CgroupIndex {
  public:
   // Adds the cgroups that the walk found. Marks as removed at `now` those that two walks in a row

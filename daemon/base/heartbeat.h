@@ -17,9 +17,9 @@ namespace offcpud {
 
 // When a thread of the daemon counts as stuck.
 struct ThreadLimits {
-  // One piece of work takes longer than this, far beyond what it takes on a busy host.
+  // A thread is stuck if one piece of work takes longer than this, far more than on a busy host.
   std::chrono::seconds stuck{30};
-  // After this, only a new process helps; nullopt: that would not help either.
+  // It is hopeless after this: only a new process helps. nullopt: that would not help either.
   std::optional<std::chrono::seconds> hopeless;
   bool needed = true;  // requests to the daemon depend on this thread
 };

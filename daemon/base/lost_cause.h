@@ -5,8 +5,8 @@
 
 namespace offcpud {
 
-// Whether events that offcpud_lost_events_total counts for `cause` are missing somewhere. Those of
-// "takers_full" are all counted; only who had the CPU is not known by name.
+// Whether events that offcpud_lost_events_total counts for `cause` are missing from other numbers.
+// Those of "takers_full" are not: only the name of who had the CPU is unknown.
 constexpr bool is_lost(std::string_view cause) {
   return cause != "takers_full";
 }

@@ -8,8 +8,8 @@
 
 namespace offcpud {
 
-// What could not be used for stacks and their names, for lack of room or time or because it could
-// not be read: values of the label `what` of offcpud_stack_sources_left_out_total.
+// What stacks and their names had to do without, for lack of room or time or because it could not
+// be read: values of the label `what` of offcpud_stack_sources_left_out_total.
 enum class StackLoss : std::size_t {
   UnwindTable,        // of an object: no room, replaced by others', or made late
   UnwindFile,         // the file of short-lived processes' objects: no room, no time to copy, or no

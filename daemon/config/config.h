@@ -50,7 +50,7 @@ struct Config {
 
   std::uint32_t max_cgroups = 1'024;   // cgroups measured separately; sizes the kernel maps
   std::uint32_t max_takers = 8;        // takers that are named for each cgroup; 0: none
-  std::string disk_loads = "trace";    // who tells which cgroups load a disk: trace, io_stat, off
+  std::string disk_loads = "trace";    // how to know which cgroups load a disk: trace, io_stat, off
   std::uint32_t max_series = 4'000;    // histogram series on /metrics; the rest is "(other)"
   std::uint32_t classic_buckets = 28;  // 28 (powers of two of a second) or 14 (powers of four)
 

@@ -19,7 +19,7 @@ struct WaitEstimate {
 
     friend bool operator==(const Slot&, const Slot&) = default;
   };
-  std::vector<Slot> slots;  // rising, none twice: the waits of one place have few lengths
+  std::vector<Slot> slots;  // ascending, each once; few, as the waits of one place have few lengths
   double sum_ns = 0;
   double variance_ns2 = 0;  // of sum_ns
 

@@ -39,8 +39,10 @@ bool has_bytes_waiting(int fd);
 // because a scrape is short. Two kinds of connections are spared:
 // - those with an unread request, or so new that one may be on its way, while the limit is exceeded
 //   by at most a quarter;
-// - those with a new response, while responses take at most half of a limit. The HTTP library stops
-// accepting at one and a half times the limit. Before that there is always a connection to close.
+// - those with a new response, while responses take at most half of a limit.
+//
+// The HTTP library stops accepting at one and a half times the limit. Before that there is always a
+// connection to close.
 class ConnectionTable {
  public:
   using HasBytes = std::function<bool(int fd)>;

@@ -31,7 +31,7 @@ struct Request {
   std::string fetch_site = {};
   std::string fetch_mode = {};
   bool sees_details = false;     // stacks, processes, threads; set by AccessControl
-  bool sees_addresses = false;   // of processes, words of their memory, and paths of their files
+  bool sees_addresses = false;   // in processes, words of their memory, and paths of their files
   bool verified_client = false;  // sent a TLS certificate that was verified
   std::string peer = {};         // peer_name(): the peer for limits
   std::optional<PeerCredentials> credentials = {};  // over a unix socket

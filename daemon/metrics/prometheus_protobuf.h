@@ -19,8 +19,8 @@ namespace offcpud {
 // Classic buckets come only on request: a server that stores native histograms ignores them unless
 // it is told to store both (`scrape_classic_histograms`, later `always_scrape_classic_histograms`).
 // Older servers, such as 2.42, look for exemplars only in classic buckets, even for native
-// histograms, and want those of a series in order of time. So of each series only one classic
-// bucket has an exemplar, the longest of the latest snapshot; the native part has all.
+// histograms, and want those of a series in order of time. So only one classic bucket of each
+// series has an exemplar, the longest of the latest snapshot. The native part has all exemplars.
 class PrometheusProtobuf final : public SeriesWriter {
  public:
   static constexpr std::string_view kContentType =

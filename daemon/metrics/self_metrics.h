@@ -28,7 +28,7 @@ struct BuildInfo {
 };
 
 // The daemon's metrics about itself, except those in a View. Thread-safe: the daemon's threads set
-// them, HTTP threads read. A feature or stage has a series once it was named.
+// them, HTTP threads read. A feature or stage has a series once a call has named it.
 class SelfMetrics {
  public:
   // `threads` must outlive the object; null: no series of threads.

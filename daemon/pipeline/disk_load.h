@@ -67,9 +67,9 @@ struct DiskLoadOfPath {
   DiskLoad load;
 };
 
-// The load of one disk by one cgroup, or by "(kernel)": kernel threads, for nobody knows
-// whom; "(other)": cgroups that are not named; "(removed)": cgroups that are not named any
-// more; "(unknown)".
+// The load of one disk by one cgroup. Or by "(kernel)": kernel threads, on behalf of nobody known;
+// "(other)": cgroups that are not named; "(removed)": cgroups that are no longer named;
+// "(unknown)".
 struct DiskLoadRow {
   std::string disk;
   std::shared_ptr<const SubjectLabels> by;  // never null

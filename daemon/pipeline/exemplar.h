@@ -24,7 +24,7 @@ struct Exemplar {
 };
 
 // The exemplars of one subject by reason, and behind these by what the block was for (place_of()),
-// each list by rising duration.
+// each list by ascending duration.
 using KindExemplars =
     std::array<std::vector<Exemplar>, OFFCPUD_BLOCKED_KINDS + kWaitForNames.size()>;
 

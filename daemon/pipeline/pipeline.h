@@ -41,7 +41,7 @@ struct PipelineOptions {
   // A removed cgroup keeps its own series this long, unless others need their places.
   std::chrono::seconds linger{600};
   std::size_t max_series = 4000;
-  std::vector<std::chrono::milliseconds> stall_bounds{};  // rising; kMaxStallBounds at most
+  std::vector<std::chrono::milliseconds> stall_bounds{};  // ascending; kMaxStallBounds at most
   SelectionOptions processes{};      // which processes have series of their own
   StallPolicy stalls{};              // which blocks count as stalls
   std::size_t keep_stalls = 256;     // records of ended stalls

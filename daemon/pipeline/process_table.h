@@ -51,8 +51,8 @@ class ProcessTable {
     bool leader_known = false;
     bool waits_for_work = false;  // a kernel thread that some walk found idle
     KindHistograms at_last_walk;  // at the beginning of the interval
-    // ended_ns: waits of its threads that ended; for threads that are gone, as far as earlier
-    // intervals showed them. idle_ns: a kernel thread's waits for work, a part of row.waited_ns.
+    // ended_ns: waits of its threads that ended; of a thread that is gone, its wait as the walk
+    // before showed it. idle_ns: a kernel thread's waits for work, a part of row.waited_ns.
     WaitsByKind ended_ns{};
     std::uint64_t idle_ns = 0;
   };

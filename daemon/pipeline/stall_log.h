@@ -86,7 +86,8 @@ class StallLog {
   static constexpr std::size_t kMaxUntold = 1'000;
   // Room for the windows of two passes: a window takes 10 s at most, a pass 5 min.
   static constexpr std::size_t kMaxWindows = 64;
-  static constexpr std::size_t kMaxExamined = 200'000;  // blocks in them; two always find room
+  // Blocks in them; the last two windows stay in any case.
+  static constexpr std::size_t kMaxExamined = 200'000;
   static constexpr std::chrono::seconds kExaminedWithin{30};
 
   // `labels_of` never returns null; it is called once for each block that may be a stall. `keep`:

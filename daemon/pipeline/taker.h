@@ -47,7 +47,7 @@ struct KeptOffStep {
 
 // Who kept the threads of a cgroup off the CPU within a time up to a View.
 struct KeptOffWindow {
-  std::vector<Taker> takers;           // the longest first; empty: nobody, or nobody tells
+  std::vector<Taker> takers;           // the longest first; empty: nobody, or unknown
   std::chrono::nanoseconds length{0};  // of this time; 0: the View remembers nothing
 };
 

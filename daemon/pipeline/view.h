@@ -86,7 +86,7 @@ struct SubjectSeries {
   std::shared_ptr<const WaitsInProgress> in_progress;          // null: not known yet
   std::shared_ptr<const StallsInProgress> stalls;              // null: none
   std::uint32_t deadlocked = 0;                                // threads in deadlocks
-  std::shared_ptr<const KeptOff> kept_off;                     // null: nobody, or nobody tells
+  std::shared_ptr<const KeptOff> kept_off;                     // null: nobody, or unknown
 };
 
 // A live process. Its numbers count since the daemon has known it, or where stated within the
@@ -148,7 +148,7 @@ struct View {
   MonotonicTime taken;
   WallTime taken_wall;
   std::vector<SubjectSeries> subjects;                  // sorted by cgroup; no path twice
-  std::vector<std::chrono::milliseconds> stall_bounds;  // rising; kMaxStallBounds at most
+  std::vector<std::chrono::milliseconds> stall_bounds;  // ascending; kMaxStallBounds at most
   bool tells_wakers = true;                 // whether this kernel says who wakes threads
   std::vector<ProcessRow> processes;        // the longest actionable wait first
   std::shared_ptr<const StallList> stalls;  // never null

@@ -66,7 +66,7 @@ struct SiteWaits {
   std::uint32_t pid = 0;               // in the daemon's PID namespace; 0: several processes
   std::uint64_t process_start_ns = 0;  // CLOCK_BOOTTIME
   std::string cgroup;                  // path
-  std::string comm;                    // of the process; empty: no wait that ended has told it
+  std::string comm;                    // of the process; empty: no wait that ended had it
   WaitFor wait_for = WaitFor::Unknown;
   std::string site;  // empty: no rule took them
   WaitTime time;     // within the window, of waits that ended or not

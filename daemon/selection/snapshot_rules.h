@@ -14,7 +14,7 @@ namespace offcpud {
 // remembers results.
 Result<CaptureRules> capture_rules(const Config& config);
 
-// CaptureRules::text: the same options, where they differ from their defaults.
+// The value of CaptureRules::text: those of these options that differ from their defaults.
 std::string capture_text(const Config& config);
 
 }  // namespace offcpud
