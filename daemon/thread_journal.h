@@ -32,8 +32,8 @@ class StuckThreads {
   std::map<std::string, Told> told_;
 };
 
-// Logs which threads of the daemon are stuck. It has its own thread, because a thread that
-// hangs cannot report itself.
+// Logs which threads of the daemon are stuck. It has its own thread, because a thread that hangs
+// cannot report itself.
 class ThreadJournal {
  public:
   // `threads` must outlive the object.

@@ -66,8 +66,8 @@ class WebAccess {
   Response handle(const Request& request) { return control_->handle(request); }
   Response handle_local(const Request& request) { return control_->handle_local(request); }
 
-  // Settings of the server on `listen`, and of the one on web.local_socket, which has no TLS.
-  // They refer to this object.
+  // Settings of the server on `listen`, and of the one on web.local_socket, which has no TLS. They
+  // refer to this object.
   HttpSettings settings();
   HttpSettings local_settings();
 

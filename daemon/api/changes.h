@@ -45,13 +45,13 @@ struct Changes {
   std::size_t matching = 0;             // rows before the limit
   std::size_t significant = 0;          // of these
   std::vector<ChangedRunning> running;  // changed by a tenth and 0.05 CPUs; 8 at most
-  std::vector<std::string> notes;       // sentences: what is not as it was asked for
+  std::vector<std::string> notes;       // sentences: what differs from what was asked for
 };
 
-// Compares rates, so the ranges may differ in length. Where only one range has a place, the
-// error of the other is that of one wait which sampling missed. Waits for a CPU are compared if
-// both ranges know them. Fills all but the ranges that were asked for; of notes, only those
-// about what was measured.
+// Compares rates, so the ranges may differ in length. Where only one range has a place, the error
+// of the other is that of one wait which sampling missed. Waits for a CPU are compared if both
+// ranges know them. Fills all but the ranges that were asked for; of notes, only those about what
+// was measured.
 Changes changes_between(const RangeSums& before, const RangeSums& after, const ChangesQuery& query);
 
 // The command that shows where the time of a row went. Empty: a shell would not take the names

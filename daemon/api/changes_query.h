@@ -44,9 +44,9 @@ struct ChangesQuery {
   std::size_t limit = 20;
   bool as_text = false;
 
-  // Accepts each parameter at most once. Relative times such as -10min are before `now`.
-  // Error (ErrorKind::Usage): names an unknown parameter or a value that is not allowed, and
-  // says what is.
+  // Accepts each parameter at most once. Relative times such as -10min are before `now`. Error
+  // (ErrorKind::Usage): names an unknown parameter or a value that is not allowed, and says what
+  // is.
   static Result<ChangesQuery> parse(const Parameters& parameters, WallTime now);
 
   static constexpr std::chrono::minutes kRange{10};

@@ -32,9 +32,9 @@ struct SeenCgroups {
   bool missed_changes = false;            // an event was lost, or events are not available
 };
 
-// The paths of all cgroups, by id. Any thread may look up paths. One thread, the owner, changes
-// the directory and calls the functions marked "The owner". No lock is held while the file
-// system is read.
+// The paths of all cgroups, by id. Any thread may look up paths. One thread, the owner, changes the
+// directory and calls the functions marked "The owner". No lock is held while the file system is
+// read.
 class CgroupDirectory {
  public:
   // `root`: mount point of the v2 hierarchy as this process sees it.

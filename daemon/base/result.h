@@ -44,8 +44,8 @@ class Error {
   std::string message_;
 };
 
-// A value or an Error. Not thread-safe; cheap to move. Access to the side that is absent is a
-// bug and aborts.
+// A value or an Error. Not thread-safe; cheap to move. Access to the side that is absent is a bug
+// and aborts.
 template <class T>
 class [[nodiscard]] Result {
  public:

@@ -25,9 +25,9 @@ struct ConfigSources {
   std::optional<std::string> state_dir;
 };
 
-// Reads and checks all sources; unknown keys are errors. An error names file, line and key,
-// what is wrong and what is allowed: `/etc/offcpud/offcpud.yaml:12: linger: "10" has no unit
-// (...); use ...`.
+// Reads and checks all sources; unknown keys are errors. An error names file, line and key, what is
+// wrong and what is allowed: `/etc/offcpud/offcpud.yaml:12: linger: "10" has no unit (...); use
+// ...`.
 Result<Config> load_config(const ConfigSources& sources);
 
 // Whether the file that web.config_file names exists. The error says where it is named:

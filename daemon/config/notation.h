@@ -23,8 +23,8 @@
 
 namespace offcpud {
 
-// How values of one type are written in files, on command lines and in requests, and which
-// values are allowed.
+// How values of one type are written in files, on command lines and in requests, and which values
+// are allowed.
 template <class T>
 struct Notation {
   // The error is a fragment: `"10" has no unit (ms, s, min, h, d)`.

@@ -58,8 +58,8 @@ struct Setting {
   [[nodiscard]] bool is_list() const { return static_cast<bool>(parse_items); }
 };
 
-// A function that returns a reference to a member of its argument, or to a member of that
-// member: member(&Config::stalls, &Config::Stalls::keep).
+// A function that returns a reference to a member of its argument, or to a member of that member:
+// member(&Config::stalls, &Config::Stalls::keep).
 template <class... Members>
 constexpr auto member(Members... members) {
   return [=](auto& object) -> auto& {

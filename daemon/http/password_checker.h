@@ -19,13 +19,13 @@
 
 namespace offcpud {
 
-// Compares passwords with bcrypt hashes (crypt(5)), one at a time on its own thread, in the
-// order of a PasswordQueue: a comparison takes tens of milliseconds by design. Remembers one
-// right password for each user, as an HMAC-SHA-256 of user, hash and password with a key of
-// this process, so a scrape every few seconds costs microseconds. Wrong passwords are not
-// remembered: right and wrong ones, of known and unknown users, take the same time. `budget`
-// limits the CPU time that a flood can use: comparisons wait for it, except those of trusted
-// peers, which are few. Thread-safe.
+// Compares passwords with bcrypt hashes (crypt(5)), one at a time on its own thread, in the order
+// of a PasswordQueue: a comparison takes tens of milliseconds by design. Remembers one right
+// password for each user, as an HMAC-SHA-256 of user, hash and password with a key of this process,
+// so a scrape every few seconds costs microseconds. Wrong passwords are not remembered: right and
+// wrong ones, of known and unknown users, take the same time. `budget` limits the CPU time that a
+// flood can use: comparisons wait for it, except those of trusted peers, which are few.
+// Thread-safe.
 class PasswordChecker {
  public:
   static constexpr std::size_t kMostWaiting = 8;

@@ -37,9 +37,9 @@ class RequestWorker {
   // how many there are. Comes before the work of respond(), as only the formatting is left.
   void answer(Later::Make make, Later::Done done);
 
-  // Cancels respond(): the work in progress ends after its step, waiting work is dropped, new
-  // work is refused. Then waits for that step and for all of answer(). False: they were not
-  // done after `patience`.
+  // Cancels respond(): the work in progress ends after its step, waiting work is dropped, new work
+  // is refused. Then waits for that step and for all of answer(). False: they were not done after
+  // `patience`.
   bool finish(std::chrono::milliseconds patience);
 
  private:

@@ -17,10 +17,10 @@
 
 namespace offcpud {
 
-// Sums the load of each disk by each cgroup, since the start and over the last minutes. Sums
-// never go down. A cgroup that finds no room is added to "(other)" of the disk; the sums of a
-// cgroup that makes room, or was removed, are added to "(removed)". Single-threaded; what it
-// returns is immutable.
+// Sums the load of each disk by each cgroup, since the start and over the last minutes. Sums never
+// go down. A cgroup that finds no room is added to "(other)" of the disk; the sums of a cgroup that
+// makes room, or was removed, are added to "(removed)". Single-threaded; what it returns is
+// immutable.
 class DiskLoadBook {
  public:
   // Pairs of a disk and a cgroup that are named. The pair with the least load of late makes room

@@ -31,10 +31,10 @@ class ProcessTable {
   explicit ProcessTable(SelectionOptions options) : selection_(std::move(options)) {}
   void set_options(SelectionOptions options) { selection_.set_options(std::move(options)); }
 
-  // Returns the rows of View::processes; call it once per pass. If the reading has the same
-  // walk as the last pass, intervals stay as they are; only histograms, names and the
-  // selection are renewed. `max_series`: the most histogram series that all processes
-  // together may have on /metrics.
+  // Returns the rows of View::processes; call it once per pass. If the reading has the same walk as
+  // the last pass, intervals stay as they are; only histograms, names and the selection are
+  // renewed. `max_series`: the most histogram series that all processes together may have on
+  // /metrics.
   std::vector<ProcessRow> update(const KernelReading& kernel, const LabelsOfCgroup& labels_of,
                                  MonotonicTime now, std::size_t max_series);
 

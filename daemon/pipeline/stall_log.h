@@ -130,7 +130,7 @@ class StallLog {
   enum class Verdict : std::uint8_t {
     None,   // no stall
     Later,  // its stack is still to be examined
-    Idle,   // it waits for work or a timer
+    Idle,   // it waits for work, a timer or a child
     Untold,
     Told,
   };

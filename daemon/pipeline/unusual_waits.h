@@ -21,9 +21,9 @@ namespace offcpud {
 // Finds unusual waits among the blocks that are as long as stalls and of which nobody can tell what
 // they are for. A wait is unusual if its place has been silent for `factor` times as long as 99 %
 // of the waits there took, and its cgroup has work to do. The cgroup has work if it is at least
-// half as busy as when the block began, and not nearly idle; or if a told stall of the cgroup began
-// at about the same time, for which the block may be waiting. A server whose clients went home
-// falls silent too, but it is idle. Used by one thread.
+// half as busy as was usual when the block was first seen, and not nearly idle. It also has work if
+// a told stall of it, which still lasts, began at about the same time: the block may be waiting for
+// that. A server whose clients went home falls silent too, but it is idle. Used by one thread.
 class UnusualWaits {
  public:
   // The most that one call finds. If there are more, cgroups with many give way to those with few.

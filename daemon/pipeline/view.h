@@ -169,8 +169,8 @@ struct View {
   // Whom or what threads waited on in the last minutes, by cgroup, oldest first; see waited_on().
   // By process: WaitWindow::peers of `waits`.
   std::vector<std::shared_ptr<const PeerWindow>> peer_history;
-  // The load of each disk by each cgroup since the start, sorted by disk and cgroup; null:
-  // not counted.
+  // The load of each disk by each cgroup since the start, sorted by disk and cgroup; null: not
+  // counted.
   std::shared_ptr<const std::vector<DiskLoadRow>> disk_loads;
   bool times_disk_requests = false;  // whether they have DiskLoad::request_ns
   // The same in the last minutes, oldest first.

@@ -12,9 +12,9 @@
 
 namespace offcpud {
 
-// Counts hung readers against users. Readers are few, and the kernel keeps a hung one until
-// what it waits for answers, so a user who could hang all of them would stop reading for
-// everybody. Thread-safe.
+// Counts hung readers against users. Readers are few, and the kernel keeps a hung one until what it
+// waits for answers, so a user who could hang all of them would stop reading for everybody.
+// Thread-safe.
 class HungReaders {
  public:
   // Of all users. When so many hang, no reader is started.

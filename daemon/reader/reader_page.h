@@ -24,8 +24,8 @@ struct ReaderPage {
   std::atomic<std::uint32_t> slowest{0};  // the piece that took longest so far
   std::atomic<std::uint64_t> mount{0};    // the mount it accesses now; 0: none
   std::atomic<std::uint64_t> cpu_ns{0};   // CPU time it has used
-  // Time for which the last request waited for anything but a CPU; a busy host is not the
-  // fault of any process.
+  // Time for which the last request waited for anything but a CPU; a busy host is not the fault of
+  // any process.
   std::atomic<std::uint64_t> blocked_ns{0};
   std::array<std::atomic<std::uint32_t>, kMostPieces> got{};  // bytes of each piece
 

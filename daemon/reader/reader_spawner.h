@@ -22,15 +22,15 @@ inline constexpr const char* kReaderName = "offcpud-reader";
 
 // A process that only starts readers and kills those that are given up. It is forked before the
 // daemon has threads and accesses nothing of other processes, so it never hangs. It has no
-// descriptors but its socket and the standard ones, and ends with its parent, however that
-// ends. Thread-safe.
+// descriptors but its socket and the standard ones, and ends with its parent, however that ends.
+// Thread-safe.
 class ReaderSpawner {
  public:
   // The main function of a reader, which runs in a process of its own until its socket is closed.
   using Body = std::function<void(UniqueFd socket, SharedReaderPage page)>;
   // Call it while the process has only one thread. `prepare` runs first in the new process. The
-  // spawner then looks for readers left by an earlier run among the processes listed in the
-  // file `neighbours`.
+  // spawner then looks for readers left by an earlier run among the processes listed in the file
+  // `neighbours`.
   static Result<std::unique_ptr<ReaderSpawner>> start(const Body& body,
                                                       const std::function<void()>& prepare = {},
                                                       const std::filesystem::path& neighbours = {});
