@@ -21,9 +21,9 @@ namespace offcpud {
 // - a listener, or a connection that was accepted: `work`;
 // - a connection made from here on which the peer spoke last: `work`;
 // - a timer: `timer`.
-// If nobody knows who spoke last on some connection, only the first two cases apply; but if that is
-// the only file, it says `answer`, not for certain. Nothing: these files leave it open, or the rule
-// asks for other evidence.
+// If nobody knows who spoke last on some connection made from here, only the first two cases apply;
+// but if that is the only file, it says `answer`, not for certain. Nothing: these files leave it
+// open, or the rule asks for other evidence.
 [[nodiscard]] std::optional<EvidenceVerdict> by_files(SiteQuestion ask, std::uint32_t waited_on);
 
 // Whether evidence of wakers may also answer a rule that asks for this.
