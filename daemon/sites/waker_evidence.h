@@ -102,7 +102,8 @@ class WakerEvidence {
   void learn(std::span<const SeenWaits> waits, MonotonicTime now);
 
   // Without evidence the answer is `by_rule`; but if that is `unknown`, and the thread has long
-  // been there with too few wakeups, it is `work`.
+  // been there with too few wakeups, it is `work`. Evidence for `work` does not override any other
+  // `by_rule`.
   [[nodiscard]] EvidenceVerdict judge(const ThreadAtPlace& at, WaitFor by_rule,
                                       MonotonicTime now) const;
 

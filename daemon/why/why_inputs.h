@@ -74,7 +74,7 @@ struct UnitTaker {
 };
 
 // Who holds a lock for which threads of a unit wait, and what the holder does, at the window's end.
-// If the wait is over: at the last look that saw a holder.
+// If the wait is over: at the last look during it that saw a holder.
 struct UnitHolder {
   enum class Does : std::uint8_t {
     Unknown,
