@@ -29,7 +29,7 @@ struct EvidenceProcess {
   ShareOwner owner{};
 };
 
-// What was seen of it. Sums decay; times are CLOCK_MONOTONIC.
+// What was seen for one key. Sums decay; times are CLOCK_MONOTONIC.
 struct Evidence {
   std::uint64_t process_start_ns = 0;  // of the process that had these numbers
   MonotonicTime began{}, seen{}, decayed{};
@@ -57,11 +57,11 @@ class EvidenceTable {
 
   // Valid until the next call of touch(); null: nothing is known.
   [[nodiscard]] const Evidence* find(const EvidenceKey& key) const;
-  // The same, for a caller that changes it. Not a touch(): it goes as early as before.
+  // The same, for a caller that changes it. Unlike touch(), it does not keep the entry longer.
   Evidence* find(const EvidenceKey& key);
-  // Makes it the last entry of its process to go. A new entry is empty. If the number now belongs
-  // to another process, all entries of the former one are forgotten. Null: its process must give
-  // way, but has no entry, or touched all of them at this very time.
+  // Finds the entry of the key, or makes an empty one. It becomes the last one of its process to
+  // go. If the number now belongs to another process, all entries of the former one are forgotten.
+  // Null: its process must give way, but has no entry, or touched all of them at this very time.
   Evidence* touch(const EvidenceKey& key, const EvidenceProcess& process, MonotonicTime now);
   // Forgets what was not touched since then.
   void forget_before(MonotonicTime then);

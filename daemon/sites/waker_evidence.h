@@ -42,12 +42,12 @@ struct SeenWaits {
   WaitEnd end = WaitEnd::None;
   std::uint32_t waker_tgid = 0, waker_tid = 0;  // of WaitEnd::Thread
   std::uint32_t samples = 0;
-  // What the samples stand for: their time, where a single wait counts as a second at most, so that
-  // a long one does not outweigh all others; and their estimated number.
+  // The time that the samples stand for. A single wait counts as a second at most, so that a long
+  // one does not outweigh all others.
   double ns = 0;
   // The part within the window, however long; also of waits that have not ended.
   double whole_ns = 0, variance_ns2 = 0;
-  double episodes = 0;
+  double episodes = 0;  // estimated number that the samples stand for
 };
 
 // What evidence says of waits of a thread at a place.

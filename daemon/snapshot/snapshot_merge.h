@@ -35,7 +35,7 @@ class SnapshotSum {
   Snapshot result_;
   bool empty_ = true;
   bool has_cgroup_ = false;
-  bool has_reason_intervals_ = true;  // all so far
+  bool has_reason_intervals_ = true;  // all snapshots so far have them
 };
 
 // Selects kept snapshots: a single one, or each that overlaps [from, to), whole.

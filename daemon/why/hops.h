@@ -30,7 +30,7 @@ struct WhyHop {
   std::size_t for_kind = 0;
   std::string site;    // where it does that; may be empty
   double threads = 0;  // that do that
-  double share = 0;    // of the waits for it in which it did that; 0: not known
+  double share = 0;    // of the waits for it, the part in which it did that; 0: not known
   // True: a part of what the first unit waited. False: what this unit did in the same window,
   // perhaps for others; nothing of it is attributed.
   bool attributed = false;
