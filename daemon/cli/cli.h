@@ -12,7 +12,7 @@ namespace offcpud {
 enum class Action {
   Run,
   CheckConfig,    // load the configuration and exit
-  PrintFeatures,  // print what this kernel allows, and exit
+  PrintFeatures,  // print what this kernel offers, and exit
   PrintText,      // print CliOptions::text (help or version) and exit
 };
 

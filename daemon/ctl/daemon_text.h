@@ -11,7 +11,8 @@ namespace offcpud {
 // are written as text, because anybody may have answered.
 Result<std::string> daemon_text(const std::string& answer);
 
-// Of the text of /api/v1/why the verdicts, which end with an empty line, and what to type next.
+// The verdicts, which are the text of /api/v1/why up to its first empty line, and then what to type
+// next.
 Result<std::string> verdict_text(const std::string& answer);
 
 // An answer in JSON, unchanged. Error: it is not JSON.

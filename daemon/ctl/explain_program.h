@@ -9,8 +9,8 @@
 
 namespace offcpud {
 
-// Says for each stack in `text`, the heaviest first, which rule takes it, and why. At the end: the
-// time by what threads waited for. Names are printable.
+// Says which rule takes each stack in `text`, and why, the heaviest stack first. Then sums the time
+// by what threads waited for. Names are printable.
 Result<std::string> explanation(const std::string& text, const ExplainRequest& request,
                                 const std::shared_ptr<const SiteRules>& rules);
 

@@ -21,7 +21,7 @@ struct StacksRequest {
 // What the command prints.
 struct StacksOutput {
   std::string text;  // to standard output
-  std::string note;  // to standard error, without a line feed: has no place in the text
+  std::string note;  // to standard error, because it is no part of the text; no line feed
 };
 
 // Returns the stacks in the format of the query, or only a note if they were written to a file.

@@ -18,7 +18,7 @@ struct TopColumn {
   std::string title;
   std::size_t width = 0;  // the last column takes the rest of the line, at least this
   Align align = Align::Right;
-  unsigned rank = 0;  // without room for all, the highest rank is left out first
+  unsigned rank = 0;  // if not all fit, the one with the highest rank is left out first
   std::function<std::string(const TopRow& row)> cell;
 };
 

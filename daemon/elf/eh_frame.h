@@ -19,7 +19,7 @@ struct EhFrameSection {
   std::uint64_t address = 0;  // of its first byte, as linked
   // True: `bytes` ends where the section does. False: it ends at the first record of length 0.
   bool exact_size = true;
-  std::size_t address_size = 8;  // of the file's class: 4 or 8
+  std::size_t address_size = 8;  // 4 or 8, by the class of the file
 };
 
 // A common information entry: what several functions share.
@@ -33,8 +33,7 @@ struct Cie {
   Bytes instructions;
 };
 
-// A frame description entry: the function with the addresses from `begin` up to,
-// not including, `end`.
+// A frame description entry: a function with `begin` <= its addresses < `end`.
 struct Fde {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
@@ -57,7 +56,7 @@ class FdeWalk {
   explicit FdeWalk(const EhFrameSection& section) : section_(section), reader_(section.bytes) {}
 
   std::optional<Fde> next();  // never empty; nullopt: the end
-  // The FDE at `offset`, which comes from next() or .eh_frame_hdr; nullopt: there is none. If the
+  // The FDE at `offset`, a value from next() or .eh_frame_hdr; nullopt: there is none. If the
   // linker dropped its function, it is empty: begin == end.
   [[nodiscard]] std::optional<Fde> at(std::uint32_t offset);
   [[nodiscard]] std::uint32_t broken() const { return broken_; }
@@ -74,8 +73,8 @@ class FdeWalk {
   EhFrameSection section_;
   ByteReader reader_;
   std::uint32_t broken_ = 0;
-  // The CIEs used last, at an index made from the offset: thousands of FDEs share a few CIEs, but a
-  // hostile section can have millions.
+  // A cache of the CIEs used last, indexed by their offsets. Thousands of FDEs share a few CIEs,
+  // but a hostile section can have millions of CIEs.
   std::array<KnownCie, 64> cies_;
 };
 

@@ -48,7 +48,7 @@ struct ElfSymbol {
 // every offset is checked when it is used. The source must outlive the object. Immutable.
 class ElfFile {
  public:
-  // All also reads the section headers, which are at the end of the file: one more disk access.
+  // `All` also reads the section headers, at the end of the file: one more disk access.
   enum class Parts { Segments, All };
 
   // Leaves out section headers that are missing, damaged or beyond the limits, without an error:
@@ -58,8 +58,8 @@ class ElfFile {
   [[nodiscard]] const ByteSource& source() const { return *source_; }
   [[nodiscard]] const std::vector<ElfSection>& sections() const { return sections_; }
   [[nodiscard]] const std::vector<ElfSegment>& segments() const { return segments_; }
-  // The first section that has this name and content in the file, or that has this
-  // type; null: none.
+  // The first section with this name that has bytes in the file, or the first one of this type;
+  // null: none.
   [[nodiscard]] const ElfSection* section(std::string_view name) const;
   [[nodiscard]] const ElfSection* section(std::uint32_t type) const;
   [[nodiscard]] const ElfSegment* segment(std::uint32_t type) const;

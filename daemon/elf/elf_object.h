@@ -40,8 +40,8 @@ struct ElfObject {
 // Limit for .eh_frame and Go's table together.
 inline constexpr std::uint64_t kMaxUnwindSections = 48 << 20;
 
-// Reads an ELF file for x86-64. The contents are untrusted: what is wrong or beyond the limits is
-// an Error, or left out. Allocates as much memory as the sections have.
+// Reads an ELF file for x86-64. The contents are untrusted: invalid parts and parts beyond the
+// limits give an Error or are left out. Allocates as much memory as the sections have.
 Result<ElfObject> read_elf_object(int fd);
 
 }  // namespace offcpud

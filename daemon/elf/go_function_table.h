@@ -54,7 +54,7 @@ class GoFunctionTable {
   Bytes names_, depths_, functions_;
   std::uint64_t code_ = 0;  // base of relative addresses
   std::size_t count_ = 0;
-  std::size_t entry_size_ = 4;  // size of half an entry of the table of functions
+  std::size_t entry_size_ = 4;  // bytes of one of the two fields of an entry of functions_
 };
 
 // The section .gopclntab, in memory.

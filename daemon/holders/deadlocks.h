@@ -11,17 +11,18 @@
 
 namespace offcpud {
 
-// Threads of which each waits for a lock that the next one holds, and the last one for one of the
-// first. None of them can go on. Begins with the smallest tid.
+// A circle of threads: each waits for a lock that the next one holds, and the last for one that the
+// first holds. None of them can go on. Begins with the smallest tid.
 using Deadlock = std::vector<HeldWait>;
 
-// Finds deadlocks. One look reads who waits and who holds at different moments, and may put
-// together a circle that never was; so a deadlock is told when a second look finds the same waits,
-// which have lasted meanwhile. Only threads are in one: any thread of a process may free its file
-// locks. Used by one thread.
+// Finds deadlocks. One look reads who waits and who holds at different moments, and may see a
+// circle that never was. So a deadlock is told when a second look finds the same waits with the
+// same holders. File locks are left out, because any thread of a process may free them. Used by one
+// thread.
 class Deadlocks {
  public:
-  // Call it with each look; returns the deadlocks that the last two agree on, by first thread.
+  // Call it with each look; returns the deadlocks on which the last two looks agree, by first
+  // thread.
   std::vector<Deadlock> update(std::span<const HeldWait> look);
 
  private:

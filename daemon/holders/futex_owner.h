@@ -15,7 +15,7 @@ namespace offcpud {
 // look exactly like a lock with a waiter has no owner: condition variables, semaphores, locks of
 // other libraries and languages.
 
-// The bytes around the word of a futex that are needed: from kFutexBefore before it.
+// The memory to read: kFutexBytes bytes, beginning kFutexBefore bytes before the futex word.
 inline constexpr std::size_t kFutexBefore = 16, kFutexBytes = 48;
 
 // Whether the owner of such a futex can be known; else there is no need to read memory.

@@ -59,7 +59,7 @@ struct LockHolder {
 using HeldBlocks =
     std::map<std::pair<std::uint32_t, std::uint64_t>, std::shared_ptr<const LockHolder>>;
 
-// What was seen of a lock that a thread waits for, if no holder of it is told.
+// Why no holder is told of a lock that a thread waits for.
 enum class LockLook : std::uint8_t {
   NamesNobody,   // its memory named no thread: it was free at that moment, or is of another kind
   ChangesHands,  // looks named several threads, or once a thread and once none

@@ -17,14 +17,15 @@ namespace offcpud {
 // Leaves out the address in the name of a hidden class, which changes from run to run.
 std::string java_method_name(std::string_view class_name, std::string_view method);
 
-// Reads the methods that HotSpot has compiled in a process. Neither stops nor changes the process.
-// So the process may change its code meanwhile: what does not fit together is left out, and a
-// method may get the name of one that was in its place before. Used by one thread.
+// Reads the methods that HotSpot has compiled in a process. Neither stops nor changes the process,
+// so its code may change meanwhile: what is inconsistent is left out, and a method may get the name
+// of an earlier one at its address. Used by one thread.
 class HotspotCode {
  public:
   static constexpr std::size_t kMostFunctions = 32'768;
   static constexpr std::size_t kMostNameBytes = std::size_t{4} << 20;
-  // The most names that one read() reads; the next one goes on. A thousand take a few milliseconds.
+  // The most names that one read() reads; the next read() goes on. A thousand take a few
+  // milliseconds.
   static constexpr std::size_t kMostNewNames = 4'096;
 
   explicit HotspotCode(const HotspotLayout& layout) : layout_(layout) {}

@@ -40,12 +40,13 @@ class JitCodes {
   // Of all processes together. Beyond, the code of the process that was seen longest ago is
   // forgotten, and is read again after kLatest.
   static constexpr std::size_t kMostBytes = std::size_t{32} << 20;
-  // The time between two reads of a process, and the shorter one while stacks are in unknown code.
+  // The time between two reads of a process; kSoonest while stacks are in code that is not known
+  // yet.
   static constexpr std::chrono::seconds kInterval{15}, kSoonest{2};
-  // How long after its last such sample a process is read again, and how long its code is kept.
+  // After its last such sample, a process is read again for kUsed, and its code is kept for kKept.
   static constexpr std::chrono::minutes kUsed{2}, kKept{10};
-  // A process is not read again for kShare times as long as its last read took, but for kLatest at
-  // most.
+  // The next read waits at least kShare times as long as the last one took, or kLatest if that is
+  // less.
   static constexpr int kShare = 50;
   static constexpr std::chrono::minutes kLatest{1};
 

@@ -15,10 +15,10 @@ struct ShareHolder {
   std::uint64_t held = 0;
 };
 
-// The process that must give back its share so that `wants` gets what it wants (`wants.held`: what
-// it would then hold): the largest process of the user who holds most. Nothing: that process is
-// `wants` itself, which then gets no more. docs/decisions/0015-shares-of-mappings.md says why.
-// `holders` may contain `wants`.
+// The process that must give up what it holds, so that `wants` gets more: the largest process of
+// the user who holds most. `wants.held`: what `wants` would hold then. Nothing: `wants` is that
+// process itself, and gets no more. `holders` may contain `wants`. Why:
+// docs/decisions/0015-shares-of-mappings.md.
 std::optional<std::uint32_t> who_gives_way(std::span<const ShareHolder> holders,
                                            const ShareHolder& wants);
 

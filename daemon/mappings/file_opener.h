@@ -62,19 +62,19 @@ class FileOpener {
   virtual OpenedFile open(const FileRequest& request) = 0;
   // If the process is gone, root and user are unknown.
   virtual RootId root_of(std::uint32_t tgid) = 0;
-  // Announces root_of() calls for these before the next refresh(), so that one
-  // request can answer them.
+  // Announces that root_of() will be called for these before the next refresh(), so that one
+  // request can answer all.
   virtual void ask_roots(std::span<const std::uint32_t> /*tgids*/) {}
   // Opens the root (O_PATH).
   virtual OpenedFile open_root(std::uint32_t tgid) = 0;
-  // The original of which the descriptor from open() is a copy. Nothing: it is the file itself.
+  // `fd` comes from open(). If it is a copy: its original. Nothing: it is the file itself.
   virtual std::optional<OriginalFile> original_of(int /*fd*/) { return std::nullopt; }
   // Call it when mounts may have changed since the last open().
   virtual void refresh() {}
 };
 
-// Opens through /proc/PID/map_files, which also has deleted files; else by path in the root of the
-// process, of its parent and of the daemon, or only below FileRequest::root if that is set.
+// Opens through /proc/PID/map_files, which also has deleted files; else by path, below the roots of
+// the process, of its parent and of the daemon, or only below FileRequest::root if that is known.
 // Compares what it opened with the request.
 //
 // Opens regular files only. It inspects a file through O_PATH before opening it, and resolves paths

@@ -33,16 +33,16 @@ struct SeenMapping {
 };
 
 // Every mapped file and object, once. An object is opened when it is first seen, while the process
-// that maps it still exists; if that fails, again when it is seen mapped elsewhere, a few times per
-// place. Its copies, in other roots or under other names, are opened as well, because the kernel
-// distinguishes files and not contents. Used by one thread.
+// that maps it still exists; if that fails, it is tried again when the object is seen mapped
+// elsewhere, a few times per place. Its copies, in other roots or under other names, are opened as
+// well, because the kernel knows files by their inodes, not by their contents. Used by one thread.
 //
 // Objects belong to users: a build-id is only what a file claims, and a place may be on a file
 // system that the user controls, so what one user maps must not decide anything for another. A file
 // is a user's if a process of that user maps it; the user of the process is read before and after
 // the mapping is seen. A process that was gone before its user could be read
-// (RootId::UserIs::OfParent) borrows the object of its parent's user, if that one was opened, and
-// decides nothing.
+// (RootId::UserIs::OfParent) borrows the object of its parent's user, if that object was opened,
+// and decides nothing.
 class FileTable {
  public:
   struct Counts {
@@ -52,8 +52,8 @@ class FileTable {
     std::array<std::uint64_t, OpenedFile::kOutcomes> attempts{};
   };
 
-  // Called once for each object, with its open file; without a file if the first
-  // attempt to open it failed.
+  // Called once for each object, with its open file; without a file if the first attempt to open it
+  // failed.
   using Found = std::function<void(const std::shared_ptr<const MappedObject>&, const MappedFile&,
                                    UniqueFd file)>;
   // Called with each copy of an object that is already open.
@@ -74,8 +74,8 @@ class FileTable {
   bool try_again(const SeenMapping& seen, const MappedFile& file);
 
   // Drops what no mapping refers to: objects known by inode at once, because inode numbers are
-  // reused; of those known by build-id the oldest beyond `max_unused`. Looks for copies anew from
-  // then on, because another file may have replaced one.
+  // reused; of those known by build-id the oldest beyond `max_unused`. From then on, copies are
+  // looked for anew, because another file may have replaced one.
   void prune();
 
   // Allows new attempts to open what failed, when it is mapped again.

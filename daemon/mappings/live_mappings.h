@@ -25,7 +25,7 @@ class LiveMappings {
     ProcessMappings::Limits limits;
     // After lost events all processes are read again, but not more often than this.
     std::chrono::milliseconds min_scan_interval{1000};
-    // While a CPU is online of which there are no events, they are read again this often.
+    // While a CPU is online whose events are not followed, all processes are read again this often.
     std::chrono::milliseconds new_cpus_interval{30'000};
   };
 

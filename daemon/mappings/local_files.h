@@ -16,10 +16,10 @@
 
 namespace offcpud {
 
-// Decides which files may be read without risk of waiting: those of file systems known to answer
-// without a server or another process, and, if they answer at once, those of others, which are
-// copied to memory first. What is unknown is not trusted. The calls themselves may hang: see
-// daemon/reader. Used by one thread.
+// Opens files so that reading them cannot wait for others. Files of file systems that are known to
+// need no server and no other process are opened as they are. Files of all other file systems are
+// copied to memory, if these answer at once. The calls themselves may hang: see daemon/reader. Used
+// by one thread.
 class LocalFiles {
  public:
   // Called before a file system is accessed, with the number of the mount (as in
@@ -44,7 +44,7 @@ class LocalFiles {
   // directory in /proc of a process that sees the file.
   Opening open(UniqueFd handle, const std::string& process);
 
-  // Where the next file that needs a copy is copied to: a file in memory with room for `bytes`.
+  // The memory for the next copy: a file in memory (memfd) with room for `bytes`.
   void set_copy_room(UniqueFd memory, std::uint64_t bytes) {
     memory_ = std::move(memory);
     room_ = bytes;
@@ -52,8 +52,8 @@ class LocalFiles {
 
   // Makes a result that may be handed out. If the file answers by itself, that is the descriptor of
   // `opening`. Otherwise the file's last bytes (`last_bytes` at most) are copied to the start of
-  // the copy room, and there is no descriptor. Refused: the room is smaller than OpenedFile::copied
-  // says; TooLarge: beyond kMostCopied.
+  // the copy room, and there is no descriptor. Refused: the room is too small, and
+  // OpenedFile::copied says what is needed. TooLarge: more than kMostCopied.
   OpenedFile hand_out(Opening opening, std::uint64_t last_bytes = kAllBytes);
 
   // What the mounts that the process sees say about a file at this path.

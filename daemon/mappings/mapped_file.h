@@ -18,8 +18,8 @@ struct MappedObject {
   std::uint64_t id = 0;  // never reused
   BuildId build_id;
   InodeId inode;  // only if there is no build-id
-  // The user whose process maps it. Nothing: that could not be asked in time, or the
-  // object is known by inode.
+  // The user whose process maps it. Nothing: that could not be asked in time, or the object is
+  // known by inode.
   std::optional<std::uint32_t> user = std::nullopt;
 };
 

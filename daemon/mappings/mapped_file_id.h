@@ -13,8 +13,9 @@
 namespace offcpud {
 
 // The open file as the kernel's programs identify it (offcpud_unwind_file_key). It is mapped for a
-// moment, because on overlayfs only a mapping tells. `status` comes from fstat(), and is the answer
-// if the file cannot be mapped. Takes 6 us; 200 us before Linux 6.11, which lacks PROCMAP_QUERY.
+// moment, because on overlayfs only a mapping shows that inode. `status`: from fstat(), whose inode
+// is the answer if the file cannot be mapped. Takes 6 us; 200 us before Linux 6.11, which lacks
+// PROCMAP_QUERY.
 InodeId mapped_file_id(int fd, const struct stat& status);
 
 // Nothing, and errno: the descriptor could not be read.

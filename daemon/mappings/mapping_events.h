@@ -60,7 +60,7 @@ class MappingEvents {
   [[nodiscard]] const Counts& counts() const { return counts_; }
   [[nodiscard]] std::size_t ring_bytes() const { return ring_bytes_; }
 
-  // Whether CPUs are online now that were not when open() was called.
+  // Whether CPUs are online now that were offline when open() was called.
   [[nodiscard]] Result<bool> has_new_cpus() const;
 
  private:
@@ -78,8 +78,8 @@ class MappingEvents {
   Counts counts_;
 };
 
-// Whether /proc numbers processes like this process's PID namespace; it may
-// be the mount of another.
+// Whether /proc has the process numbers of this process's PID namespace. It may be the mount of
+// another one.
 bool proc_has_own_numbers();
 
 }  // namespace offcpud

@@ -35,11 +35,11 @@ class MappingObserver {
   // Nothing refers to the object any more. If it is mapped again, object_found() is called again.
   virtual void object_forgotten(const MappedObject& object) = 0;
 
-  // A process begins, with the mappings of its parent after fork, with none after exec.
+  // An image begins: after fork with the mappings of the parent, otherwise with none.
   virtual void image_began(const ImageId& image, std::span<const Mapping> inherited) = 0;
   virtual void mapping_added(const ImageId& image, const Mapping& mapping) = 0;
   virtual void mapping_removed(const ImageId& image, const Mapping& mapping) = 0;
-  // A process ended, or executes something else, which then begins. All its mappings go with it.
+  // An image ended: its process ended or called exec. All its mappings go with it.
   virtual void image_ended(const ImageId& image, std::span<const Mapping> mappings) = 0;
 };
 

@@ -28,8 +28,8 @@ class MappingSet {
     std::vector<Mapping> added;
   };
 
-  // Inserts `mapping` and removes the parts of others that it overlaps. No change
-  // if it was there already.
+  // Inserts `mapping` and removes the parts of others that it overlaps. No change if it was there
+  // already.
   Change put(const Mapping& mapping);
 
   [[nodiscard]] bool contains(const Mapping& mapping) const;

@@ -27,9 +27,10 @@ class MountTable {
   // touches no file system.
   [[nodiscard]] Answer of_path(std::string_view path) const;
 
-  // Whether this mount is overlayfs with all layers on local mounts of `layers`. It relies on the
-  // text of the mount options, which can be trusted only if an administrator mounted it. Layers
-  // with relative paths are assumed to lie beside the others, where container runtimes put them.
+  // Whether this mount is overlayfs with all layers on local mounts. `layers`: the mounts by which
+  // the paths of the layers are looked up. It relies on the text of the mount options, which can be
+  // trusted only if an administrator mounted it. Layers with relative paths are assumed to lie
+  // beside the others, where container runtimes put them.
   [[nodiscard]] bool is_local_overlay(std::uint64_t mount_id, const MountTable& layers) const;
 
  private:

@@ -20,7 +20,7 @@ struct MapsLine {
   std::uint64_t offset = 0;
   bool executable = false;
   InodeId inode;
-  std::string path;  // with line feeds decoded, which the file writes as \012
+  std::string path;  // decoded: the file writes a line feed as \012
 };
 
 // `line` has no line feed at its end. Nothing: it is no such line.

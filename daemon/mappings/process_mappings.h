@@ -69,17 +69,17 @@ class ProcessMappings {
   // per process; calls `between`, if set, after each.
   Status scan(const std::function<void()>& between = {});
 
-  // Reads processes again that have incomplete mappings, using at most a tenth of the time. A
-  // process without room is read once it would get some. Call it often.
+  // Reads again the processes whose mappings are incomplete, for at most a tenth of the time. A
+  // process that found no room is read once there is room for it. Call it often.
   void catch_up();
 
   // The processes whose mappings are incomplete.
   [[nodiscard]] std::vector<OverShare> over_share();
 
-  // Retries what was refused or came too late, of a few processes per call, those with the oldest
-  // attempt first. Call it often, because refusals are temporary. It tells the observer of newly
-  // opened objects at once, but at most once a second, since that walks all mappings of all
-  // processes; it calls `between`, if set, after each process.
+  // Tries again what was refused or came too late, for a few processes per call, those with the
+  // oldest attempt first. Call it often, because refusals are temporary. Tells the observer of
+  // newly opened objects at most once a second, because that walks all mappings of all processes;
+  // calls `between`, if set, after each process.
   void try_again(const std::function<void()>& between = {});
 
   // Whether events were lost since the last scan.
@@ -117,7 +117,7 @@ class ProcessMappings {
     std::shared_ptr<MappingSet> mappings;          // never null
     // Null while its only thread has the number of the process.
     std::unique_ptr<std::unordered_set<std::uint32_t>> threads;
-    std::size_t read_again_at = 0;         // mappings
+    std::size_t read_again_at = 0;         // when it has so many mappings
     std::optional<std::uint32_t> uid;      // set when it was first asked for
     std::chrono::seconds second{};         // of the last event
     unsigned events = 0;                   // number of events in that second

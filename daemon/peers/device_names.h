@@ -10,21 +10,22 @@
 
 namespace offcpud {
 
-// Names of devices as sysfs has them, "nvme0n1p2"; of file systems without a device, as network
-// file systems and FUSE, their type and source, "nfs4 server:/export", as far as this process sees
-// their mount; else "0:45". Asks for each name once; after kMost names it asks anew. Reads mounts
-// once after each forget_mounts(). Used by one thread.
+// Names devices as sysfs does: "nvme0n1p2". File systems without a device, such as network file
+// systems and FUSE, have type and source as their name, "nfs4 server:/export", if this process sees
+// the mount. All others are "0:45". Looks each name up once; after kMost names it begins anew.
+// Reads mounts once after each forget_mounts(). Used by one thread.
 class DeviceNames {
  public:
   static constexpr std::size_t kMost = 1'024;
 
-  // `root`: what has MAJOR:MINOR as links to directories of devices. `mounts`: a mountinfo.
+  // `root`: a folder with a link MAJOR:MINOR to the directory of each device. `mounts`: a file such
+  // as /proc/PID/mountinfo.
   explicit DeviceNames(std::string root = "/sys/dev/block",
                        std::string mounts = "/proc/self/mountinfo")
       : root_(std::move(root)), mountinfo_(std::move(mounts)) {}
 
-  // Call it for each window: the kernel gives numbers of file systems without a device to others as
-  // soon as these are unmounted.
+  // Call it for each window, because the kernel reuses the number of a file system without a device
+  // as soon as that is unmounted.
   void forget_mounts();
 
   // `device`: a dev_t of the kernel (include/linux/kdev_t.h). Valid until the next call.

@@ -7,15 +7,17 @@
 namespace offcpud {
 
 // Whom a sampled block waited on, as far as its own record tells (bpf/peer.h). Never a guess: a
-// process is named only if it holds the other end of the socket or pipe, or if it ended a wait for
-// no file by itself; an address only if it cannot be one of this network namespace.
+// process is named only if it holds the other end of the socket or pipe, or if the wait was for no
+// file and the process itself ended it; an address only if it cannot be one of this network
+// namespace.
 WaitPeer peer_of(const offcpud_sample& sample, const offcpud_peer& peer);
 
 // The process of a record.
 PeerProcess process_of(const offcpud_peer& peer);
 
-// Whether the other end of the socket is in the same network namespace, by its address alone: who
-// connects to an address of his own host has it at both ends, unless he chose another one.
+// Whether the other end of the socket is in the same network namespace, by its address alone: a
+// connection to an address of the own host has that address at both ends, unless the program chose
+// another one.
 bool is_local(const offcpud_socket& socket);
 
 bool is_loopback(const PeerAddress& address);

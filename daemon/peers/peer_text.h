@@ -21,7 +21,7 @@ inline constexpr std::string_view kOnDevice = "device:";
 // "10.0.0.1:5432", "[2001:db8::1]:443"; without the port, if it is 0, "10.0.0.1", "2001:db8::1".
 std::string address_text(const PeerAddress& address, std::uint16_t port);
 
-// The process that a wait for `wait_for` waited on; null: it is none.
+// The process that a wait for `wait_for` waited on; null: it waited on no process.
 const PeerProcess* process_in(const WaitPeer& peer, WaitFor wait_for);
 
 // "remote:10.0.0.1:5432", "device:vda", or one of the above. Only where process_in() is null.

@@ -19,8 +19,8 @@ namespace offcpud {
 // One thread fills it; then it no longer changes, and others see it.
 class SocketTable {
  public:
-  // Once there are so many, the largest process of the user who has most gives up one of its own
-  // for a new one (ShareSlots).
+  // When there are so many, a new one takes the place of one of the largest process of the user who
+  // has most (ShareSlots).
   static constexpr std::size_t kMost = 65'536;
 
   SocketTable() = default;
@@ -56,7 +56,8 @@ class SocketTable {
   [[nodiscard]] std::optional<PeerProcess> named(const Key& key) const;
 
   // Ends of connections by both addresses and ports, unix sockets by inode, listeners by network
-  // namespace, protocol, address and port. Keys of one kind have one length, of two kinds never.
+  // namespace, protocol, address and port. Keys of one kind have the same length, keys of two kinds
+  // never.
   Owners owners_;
   ShareSlots slots_{kMost};
   std::vector<const Key*> keys_;  // by slot; of the node, which stays where it is

@@ -33,7 +33,7 @@ struct WaitPeer {
     Unknown,
     Process,
     Remote,  // the address of a socket's other end, which is on no host that is known
-    Device,  // if the wait was for storage; otherwise `process`, or unknown if there is none
+    Device,  // if the wait was for storage; else `process` counts, or Unknown if there is none
     Others,  // several, which are not told apart
   };
   Kind kind = Kind::Unknown;

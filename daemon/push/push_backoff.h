@@ -20,8 +20,7 @@ class PushBackoff {
   explicit PushBackoff(std::uint64_t seed, std::chrono::milliseconds first = kFirst)
       : first_(first), random_(seed) {}
 
-  // `asked`: the server's Retry-After. The wait is never shorter, unless that
-  // exceeds kLongestAsked.
+  // `asked`: the server's Retry-After. The wait is at least that, or kLongestAsked if that is less.
   [[nodiscard]] std::chrono::milliseconds next(std::optional<std::chrono::seconds> asked);
 
   // Call it after an answer that settles the profile.

@@ -23,9 +23,9 @@ struct PythonFrame {
 };
 
 // The names and lines of some functions, read together with three requests for memory. Use an
-// object once, for frames of threads at rest: their code objects stay, while others are freed and
-// their addresses are used again. The memory is untrusted: each count and length is bounded. Used
-// by one thread.
+// object only once, for frames of threads at rest: their code objects stay, but other ones may be
+// freed and their addresses used again. The memory is untrusted: each count and length is bounded.
+// Used by one thread.
 class PythonCodes {
  public:
   // Limits of one process: different functions, and bytes of their tables of lines.

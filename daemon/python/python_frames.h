@@ -68,10 +68,10 @@ class PythonFrames {
   std::uint64_t at_ = 0;      // the frame that is wanted, at or behind from_
   std::uint64_t cframe_ = 0;  // of the frames that come next (3.11)
   std::uint64_t cframe_previous_ = 0;
-  std::uint64_t resumes_ = 0;  // the frame that comes after the _PyCFrame that is wanted
+  std::uint64_t resumes_ = 0;  // the frame that is read after the wanted _PyCFrame
   std::size_t steps_ = 0;
   bool left_out_ = false;   // a frame, for lack of room
-  std::size_t hosted_ = 0;  // of the frames, the first so many have their host
+  std::size_t hosted_ = 0;  // so many of the first frames have their host
   End end_ = End::Root;
   std::vector<PythonCodeFrame> frames_;
 };

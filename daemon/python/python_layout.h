@@ -35,7 +35,7 @@ struct PythonLayout {
   [[nodiscard]] std::uint32_t instruction_unit() const {
     return minor <= 9 ? 1 : minor == 10 ? 2 : 0;
   }
-  // Each C function that runs frames runs one, and no address says which.
+  // Each C function that runs frames runs exactly one, and no address says which.
   [[nodiscard]] bool is_one_each() const { return minor <= 10; }
   // Each C function that runs frames has a shim frame among those of Python.
   [[nodiscard]] bool has_shims() const { return minor >= 12; }

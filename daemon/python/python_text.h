@@ -12,8 +12,8 @@
 
 namespace offcpud {
 
-// Where the characters of a str of Python are, by the first bytes of the object, which
-// are untrusted.
+// Where the characters of a Python str are, read from the first bytes of the object, which are
+// untrusted.
 struct PythonText {
   std::uint64_t length = 0;  // characters
   std::uint32_t width = 1;   // bytes of each: 1, 2 or 4

@@ -29,18 +29,18 @@ struct EvidenceProcess {
   ShareOwner owner{};
 };
 
-// What was seen of it. Sums decay; times are CLOCK_MONOTONIC.
+// What was seen for one key. Sums decay; times are CLOCK_MONOTONIC.
 struct Evidence {
   std::uint64_t process_start_ns = 0;  // of the process that had these numbers
   MonotonicTime began{}, seen{}, decayed{};
   float wakeups = 0;  // waits that were seen to end
-  // Time of waits that ended; of this, time that its own timer, and that an answer, ended.
+  // Time of waits that ended; the part that its own timer ended, and the part that an answer ended.
   float ended_ns = 0, timer_ns = 0, answer_ns = 0;
-  // Time that peers ended, that is threads that wait there at times; of this, time that peers ended
-  // whose own waits peers end, too.
+  // Time of waits that peers ended, that is threads that at times wait there, too; the part ended
+  // by those peers whose own waits peers end.
   float peers_ns = 0, lock_ns = 0;
   float timer_ends = 0, peer_ends = 0;  // how often its own timer and peers ended its waits
-  float episodes = 0;                   // estimate of all that the sampled ones stand for
+  float episodes = 0;                   // estimated number that the samples stand for
   float jobs = 0;                       // of these, at sites where threads wait for work
   // The class in force, and the other one that the last `agreed` windows found.
   std::optional<WaitFor> said, rather;
@@ -57,11 +57,11 @@ class EvidenceTable {
 
   // Valid until the next call of touch(); null: nothing is known.
   [[nodiscard]] const Evidence* find(const EvidenceKey& key) const;
-  // The same, for a caller that changes it. Not a touch(): it goes as early as before.
+  // The same, for a caller that changes it. Unlike touch(), it does not keep the entry longer.
   Evidence* find(const EvidenceKey& key);
-  // Makes it the last entry of its process to go. A new entry is empty. If the number now belongs
-  // to another process, all entries of the former one are forgotten. Null: its process must give
-  // way, but has no entry, or touched all of them at this very time.
+  // Finds the entry of the key, or makes an empty one. It becomes the last one of its process to
+  // go. If the number now belongs to another process, all entries of the former one are forgotten.
+  // Null: its process must give way, but has no entry, or touched all of them at this very time.
   Evidence* touch(const EvidenceKey& key, const EvidenceProcess& process, MonotonicTime now);
   // Forgets what was not touched since then.
   void forget_before(MonotonicTime then);

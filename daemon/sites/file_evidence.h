@@ -10,18 +10,20 @@
 
 namespace offcpud {
 
-// Says what a wait is for by the files that it is on, `waited_on` of a sample (bpf/waited.h):
+// Says what a wait is for by the files that it is on (`waited_on` of a sample, bpf/waited.h). The
+// first case that applies counts:
 // - a connection made from here on which this side spoke last: `answer`; among other files not for
 //   certain;
 // - the same, but this side spoke at once after the peer, and a while ago: `answer` if it is the
 //   only file, otherwise `unknown`, because those words may have been an acknowledgement. A loop
 //   that only hears messages and answers each PING has the same files in the same states as a loop
-//   whose driver sent its next question at once, whether or not that also serves others;
+//   whose driver sent its next question at once;
 // - a listener, or a connection that was accepted: `work`;
 // - a connection made from here on which the peer spoke last: `work`;
 // - a timer: `timer`.
-// If it is not known of some connection who spoke last, only the first two lines apply.
-// Nothing: these files leave it open, or the rule asks for other evidence.
+// If nobody knows who spoke last on some connection made from here, only the first two cases apply;
+// but if that is the only file, it says `answer`, not for certain. Nothing: these files leave it
+// open, or the rule asks for other evidence.
 [[nodiscard]] std::optional<EvidenceVerdict> by_files(SiteQuestion ask, std::uint32_t waited_on);
 
 // Whether evidence of wakers may also answer a rule that asks for this.
@@ -30,15 +32,15 @@ namespace offcpud {
          ask == SiteQuestion::Socket || ask == SiteQuestion::Fds || ask == SiteQuestion::Pipe;
 }
 
-// Whether what windows found by following chains (wait_chains.h) answers a rule that asks for this.
+// Whether chains (wait_chains.h) may answer a rule that asks for this.
 [[nodiscard]] constexpr bool asks_for_chains(SiteQuestion ask) {
   return ask == SiteQuestion::Child || ask == SiteQuestion::Pipe;
 }
 
 // The part of what wakers say that counts for a rule that asks `ask`: all of it for
 // SiteQuestion::Waker. Otherwise `lock` does not count, because threads that wake each other
-// through files, as loops do, hold no lock; nor `timer` where the rule says idle, because a timeout
-// makes no sleep of a loop.
+// through files, as loops do, hold no lock; nor `timer` where the rule says `work`, because a loop
+// that waits with a timeout does not sleep.
 [[nodiscard]] EvidenceVerdict as_asked(SiteQuestion ask, const EvidenceVerdict& by_wakers,
                                        WaitFor by_rule);
 

@@ -37,7 +37,7 @@ struct FramePattern {
   [[nodiscard]] const Alternative* first_fit(std::string_view function,
                                              std::string_view object) const;
 
-  // Whether whatever fits `other` certainly fits this. Both of one kind.
+  // Whether everything that fits `other` certainly fits this. Both must be of one kind.
   [[nodiscard]] bool covers(const FramePattern& other) const;
 
   // The first alternative that names no object and is too short to mean one function only; null:

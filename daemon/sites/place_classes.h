@@ -31,18 +31,19 @@ struct ProcessPlace {
   }
 };
 
-// What evidence last said of all waits at a place, for callers that see only their sum. When there
-// is no room, the place put least recently gives way (ShareSlots). Used by one thread.
+// What evidence last said of the waits at each place, for callers that see only the sum of these
+// waits. When there is no room, the place put least recently gives way (ShareSlots). Used by one
+// thread.
 class PlaceClasses {
  public:
   static constexpr std::size_t kMost = 8'192;
   static constexpr std::chrono::minutes kKept{10};
 
-  // By WaitFor: for put() times, from find() shares, which add up to 1.
+  // By WaitFor. put() takes times; find() returns shares, which add up to 1.
   using Times = std::array<double, kWaitForNames.size()>;
 
   // Replaces what was said of the place, which is in a process of this user. False: for lack of
-  // room, either this was left out, or what was lately said of another place was dropped.
+  // room, this was left out, or what was lately said of another place was dropped.
   bool put(const ProcessPlace& at, const ShareOwner& owner, const Times& times, MonotonicTime now);
   // Null: nothing was said, or too long ago. Valid until the next call of put().
   [[nodiscard]] const Times* find(const ProcessPlace& at, MonotonicTime now) const;
@@ -66,7 +67,7 @@ class PlaceClasses {
   ShareSlots slots_{kMost};  // by process number
   std::vector<Said> said_;   // by slot
   std::unordered_map<ProcessPlace, Slot, Hash> places_;
-  std::optional<MonotonicTime> swept_;  // when what is old was last forgotten
+  std::optional<MonotonicTime> swept_;  // when old places were last forgotten
 };
 
 }  // namespace offcpud

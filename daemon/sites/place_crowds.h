@@ -43,15 +43,15 @@ class PlaceCrowds {
 
   // Whether something goes from hand to hand there: members of the crowd wake each other in both
   // directions, and one and the same thread that does not wait there wakes several of them at
-  // times. In a chain of queues, that thread wakes the first member only. This is also true of
-  // pools whose idle threads pass jobs on.
+  // times. In a chain of queues, that thread wakes the first member only. Pools whose idle threads
+  // pass jobs on look the same.
   [[nodiscard]] bool hands_over(const Member& member) const;
   // Whether this thread, which does not wait there, woke several members of that crowd.
   [[nodiscard]] bool hands_out(const Member& member, std::uint32_t tid) const;
 
-  // Whether somebody of this member's crowd may have held a lock: whether all its threads together
-  // were elsewhere for most of the time that one of them waited on average, within two standard
-  // errors.
+  // Whether somebody of this member's crowd may have held a lock: the time that all its threads
+  // together spent elsewhere must be most of the time that one of them waited on average, within
+  // two standard errors.
   [[nodiscard]] bool may_hold(const Member& member, std::chrono::nanoseconds window) const;
 
   void clear();
@@ -79,8 +79,8 @@ class PlaceCrowds {
   Members members_;
   // Wakeups of members by threads that do not wait there.
   std::map<std::pair<Member, std::uint32_t>, std::uint32_t> from_outside_;
-  // Found out when they are first asked for: how many members of a crowd such a thread woke, and
-  // how many of a crowd both took from others and gave to others.
+  // Counted when first asked for: how many members of a crowd such a thread woke, and how many
+  // members were woken by others of the crowd and also woke others of it.
   mutable bool settled_ = false;
   mutable std::map<Outside, std::uint32_t> woken_by_;
   mutable std::map<Member, std::uint32_t> passing_;

@@ -23,7 +23,7 @@ struct NearRule {
   bool partly = false;  // a part of what is lacking is on the stack
 };
 
-// Why a wait is where the rules say it is. Pointers are good as long as the rules.
+// Which rule takes a wait, and why. Pointers are good as long as the rules.
 struct SiteExplanation {
   const PreparedRule* rule = nullptr;  // null: no rule takes it
   std::vector<FrameOfRule> frames;     // innermost first, user before kernel

@@ -43,9 +43,9 @@ class SiteRules {
  public:
   static constexpr std::size_t kMostRules = 2'000;
 
-  // Sorts by folder, level and, within these, keeps the order. Errors name file and line: a site
-  // has two values of `for`, an earlier rule of the same folder takes all that a rule could take,
-  // there are too many rules.
+  // Sorts by folder, then by level, and otherwise keeps the order. Errors name file and line: a
+  // site has two values of `for`, an earlier rule of the same folder takes all that a rule could
+  // take, there are too many rules.
   static Result<std::shared_ptr<const SiteRules>> make(std::vector<SiteRule> rules);
 
   [[nodiscard]] std::span<const PreparedRule> rules() const { return rules_; }
@@ -62,7 +62,7 @@ class SiteRules {
   PatternIndex patterns_;
 };
 
-// The rules of one file, `text`, in the order of the file. `origin` stands in errors for its name.
+// The rules of one file, `text`, in the order of the file. `origin`: its name in errors.
 Result<std::vector<SiteRule>> parse_site_rules(const std::string& text, const std::string& origin);
 
 }  // namespace offcpud

@@ -40,7 +40,7 @@ using StepPlaces = std::array<std::size_t, StackPattern::kMostSteps>;
 // Looks for the steps in `frames`, which has size(), matches(place, step) and passed_over(place),
 // place 0 being the innermost function. A first step that is not behind a gap must fit the
 // innermost function, or the next one behind functions that are passed over. `Step` needs the
-// member `after_gap`. If it returns true, the places are set, to the innermost possible ones.
+// member `after_gap`. True: they were found, and `places` has the innermost possible places.
 template <class Step, class Frames>
 bool find_steps(std::span<const Step> steps, const Frames& frames, StepPlaces& places) {
   const auto fit = [&](std::span<const Step> run, std::size_t place) {

@@ -22,9 +22,9 @@ struct LastingBlock {
   std::uint32_t holder_tgid = 0;  // of a pipe: a process that can write to it; 0: not known
   bool is_own_pipe = false;       // its own process can write to it, too
   EvidenceVerdict verdict;
-  // What a chain lately said of this very block, for use if no chain says anything now.
+  // What a chain said of this same block before, for use if no chain says anything now.
   std::optional<EvidenceVerdict> earlier{};
-  bool is_followed = false;  // follow_chains() found a chain that says it
+  bool is_followed = false;  // the verdict comes from a chain that follow_chains() found
 };
 
 // Sets the verdict of blocks that wait for another process, by what the main thread of that process

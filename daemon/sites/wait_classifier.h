@@ -22,7 +22,7 @@ struct WaitClass {
   WaitFor wait_for = WaitFor::Unknown;
   std::string_view site;  // good as long as the rules; empty: no rule takes the wait
   // True if names alone decide. False if no rule takes the wait, or if the rule asks for evidence:
-  // then `wait_for` is the answer as long as there is none, and no stall or alert may start from
+  // then `wait_for` counts as long as there is no evidence, and no stall or alert may start from
   // it.
   bool certain = false;
   SiteQuestion ask = SiteQuestion::None;  // the evidence that may decide instead

@@ -42,24 +42,24 @@ struct SeenWaits {
   WaitEnd end = WaitEnd::None;
   std::uint32_t waker_tgid = 0, waker_tid = 0;  // of WaitEnd::Thread
   std::uint32_t samples = 0;
-  // What the samples stand for: their time, where a single wait counts as a second at most, so that
-  // a long one does not outweigh all others; and their estimated number.
+  // The time that the samples stand for. A single wait counts as a second at most, so that a long
+  // one does not outweigh all others.
   double ns = 0;
   // The part within the window, however long; also of waits that have not ended.
   double whole_ns = 0, variance_ns2 = 0;
-  double episodes = 0;
+  double episodes = 0;  // estimated number that the samples stand for
 };
 
 // What evidence says of waits of a thread at a place.
 struct EvidenceVerdict {
   WaitFor wait_for = WaitFor::Unknown;
-  bool certain = false;  // decided by what cannot well be otherwise
+  bool certain = false;  // the evidence can hardly mean anything else
 
   friend bool operator==(const EvidenceVerdict&, const EvidenceVerdict&) = default;
 };
 
-// Says what the waits of a thread at a place are for, by what ends them, where the stack alone
-// could mean any of these:
+// Says what the waits of a thread at a place are for by what ends them, where the stack alone
+// leaves it open:
 // - its own timer ends more than 0.6 of the time: `timer`;
 // - peers, that is threads that at times wait at this very place and are woken there by peers, end
 //   more than 0.5: `lock`, because who holds a lock has waited until another thread released it,
@@ -67,10 +67,11 @@ struct EvidenceVerdict {
 //   least half as often as peers do: then it leads a pool, and waits for the time of the next task.
 //   Nor if all peers wait there nearly always, so that none can have held anything (PlaceCrowds);
 // - at places where idle threads do not pass jobs on (SeenWaits::hands_over), threads that wake
-//   each other there, and that one and the same other thread wakes: `lock`, for what that one has;
+//   each other there, and that are also woken by one and the same other thread: `lock`, for what
+//   that thread hands out;
 // - threads of its process that it wakes as often as they wake it end more than 0.5: `answer`, if
-//   it wakes them where a rule says that they wait for work, or if they do not wait much for others
-//   outside of the process. By the latter, both sides of a closed loop wait for an answer;
+//   it wakes them where a rule says that they wait for work, or if they hardly wait for others
+//   outside of the process. By that second rule, both sides of a closed loop wait for an answer;
 // - else `work`.
 // Sums decay, so that a thread that begins to do something else gets another class. A class is in
 // force once two windows in a row have found it, until two in a row find another. Used by one
@@ -84,13 +85,13 @@ class WakerEvidence {
   // A waker does not answer if its own waits for others outside of the process, except actionable
   // ones, take more than this share of the time for which the thread that it wakes waits.
   static constexpr float kIdleShare = 0.2F;
-  // It answers nevertheless if at least this share of the times that the thread woke it were jobs
-  // by name.
+  // It answers nevertheless if at least this share of the wakeups by that thread were jobs by name.
   static constexpr float kJobsShare = 0.5F;
   // The leader of a pool wakes the next leader each time that its timer has ended.
   static constexpr float kLeaderShare = 0.5F;
   static constexpr std::uint8_t kWindowsThatAgree = 2;
-  // "At times": within this time. And for how long a thread with few wakeups stays `unknown`.
+  // kAtTimes: what "at times" means above. kYoung: for how long a thread with few wakeups stays
+  // `unknown`.
   static constexpr std::chrono::minutes kAtTimes{5}, kYoung{5};
   // What was not seen for this long is forgotten, because nothing reports the end of a thread.
   static constexpr std::chrono::minutes kKept{10};
@@ -101,7 +102,8 @@ class WakerEvidence {
   void learn(std::span<const SeenWaits> waits, MonotonicTime now);
 
   // Without evidence the answer is `by_rule`; but if that is `unknown`, and the thread has long
-  // been there with too few wakeups, it is `work`.
+  // been there with too few wakeups, it is `work`. Evidence for `work` does not override any other
+  // `by_rule`.
   [[nodiscard]] EvidenceVerdict judge(const ThreadAtPlace& at, WaitFor by_rule,
                                       MonotonicTime now) const;
 

@@ -10,8 +10,8 @@ namespace offcpud {
 // Longer names are shortened: C++ templates reach tens of kilobytes.
 inline constexpr std::size_t kMostFoldedNameBytes = 1'024;
 
-// Turns `name` into a frame of a folded line that flamegraph.pl, speedscope and
-// Pyroscope read alike:
+// Turns `name` into a frame of a folded line that flamegraph.pl, speedscope and Pyroscope read
+// alike:
 // - valid UTF-8 without `;`, control characters and Unicode white space, except single spaces
 //   inside the name;
 // - nothing that looks like the number at the end of a line: flamegraph.pl takes " 3" and " 3.5"

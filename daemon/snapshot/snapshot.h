@@ -50,8 +50,8 @@ struct StackEntry {
   bool in_progress = false;  // the part of a block that has not ended yet
   std::vector<std::uint32_t> user, kernel;
 
-  // Who woke the thread: "" if unknown. The stacks are those of the waker; the user
-  // stack may be empty.
+  // Who woke the thread: "" if unknown. The stacks are those of the waker; the user stack may be
+  // empty.
   std::string waker_comm;  // "[irq]" for interrupts
   std::uint32_t waker_pid = 0;
   std::vector<std::uint32_t> waker_user, waker_kernel;
@@ -81,8 +81,8 @@ struct Snapshot {
   // Time without a stack (is_without_stack()) that a filter left out although some of it may belong
   // here. Without a filter, such time is an entry.
   std::uint64_t lost_of_any_ns = 0;
-  // The longest T that was in force: a block of length d stands for max(d, T). 0: not known. If
-  // merged, that of the reasons asked for.
+  // The longest T that was in force: a block of length d stands for max(d, T). 0: not known. Of a
+  // merged snapshot: the longest for the reasons asked for.
   std::chrono::nanoseconds sampling_interval{0};
   ReasonIntervals reason_intervals{};  // the same by reason
   std::vector<StackFrame> frames;

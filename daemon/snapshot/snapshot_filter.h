@@ -28,8 +28,8 @@ struct SnapshotFilter {
   std::bitset<OFFCPUD_HIST_KINDS> reasons = ~std::bitset<OFFCPUD_HIST_KINDS>();
   std::bitset<kWaitForNames.size()> wait_for = ~std::bitset<kWaitForNames.size()>();
   std::string site;  // complete name
-  // false: leaves out idle-prone reasons, and the reason `kernel` of kernel threads, in which those
-  // without work wait.
+  // false: leaves out idle-prone reasons, and the reason `kernel` of kernel threads: they wait so
+  // when they have no work.
   bool idle = true;
   Threads threads = Threads::All;
   Frames frames = Frames::All;  // other frames are removed, which may make stacks equal

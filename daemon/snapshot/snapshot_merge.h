@@ -35,7 +35,7 @@ class SnapshotSum {
   Snapshot result_;
   bool empty_ = true;
   bool has_cgroup_ = false;
-  bool has_reason_intervals_ = true;  // all so far
+  bool has_reason_intervals_ = true;  // all snapshots so far have them
 };
 
 // Selects kept snapshots: a single one, or each that overlaps [from, to), whole.
@@ -57,8 +57,8 @@ struct MergedSnapshots {
   bool has_cgroup = false;  // some stack is in a requested cgroup, even if the filter excludes it
 };
 
-// Loads one snapshot at a time. If `stop` is requested it loads no more, and the
-// sum is meaningless.
+// Loads one snapshot at a time. If `stop` is requested it loads no more, and the sum is
+// meaningless.
 MergedSnapshots merge(const SnapshotLibrary& library, const SnapshotRange& range,
                       const SnapshotFilter& filter, const std::stop_token& stop = {});
 

@@ -12,10 +12,10 @@
 namespace offcpud {
 
 // Entries of several snapshots with one common table of frames; entries of the same place and
-// subject are one. If the rules changed between two snapshots, a stack may be for something else,
-// or at another site, in one than in the other: it then has two entries. Bounded: once there are
-// `most_entries`, further ones are summed by reason and by what they are for, in entries whose comm
-// and cgroup are "(other)", so totals remain true. Single-threaded.
+// subject are one. If the rules changed between two snapshots, they may give a stack another `for`
+// or site; then it has two entries. Bounded: once there are `most_entries`, further ones are summed
+// by reason and by what they are for, in entries whose comm and cgroup are "(other)", so totals
+// remain true. Single-threaded.
 class StackTable {
  public:
   static constexpr std::size_t kMostEntries = 100'000;
@@ -24,7 +24,7 @@ class StackTable {
   StackTable(const StackTable&) = delete;  // the sets below refer to this object
   StackTable& operator=(const StackTable&) = delete;
 
-  // Call it before adding entries of another snapshot.
+  // Call it before entries of another snapshot are added.
   void use_frames_of(const Snapshot& snapshot);
 
   // The index of the entry for the same place and subject; a new one has no time yet. `entry`

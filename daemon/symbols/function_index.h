@@ -15,8 +15,9 @@ namespace offcpud {
 //
 // A function reaches as far as its symbol says; where functions overlap, the one that starts last
 // counts. A symbol of unknown size reaches to the next symbol, the end of its FDE or the end of its
-// section, whichever comes first, but only where no symbol with a size is. An address outside of
-// all these is not attributed to the nearest symbol: it belongs to its FDE, or is unknown.
+// section, whichever comes first; where a symbol with a size is, that one counts. An address
+// outside of all these is not attributed to the nearest symbol: it belongs to its FDE, or is
+// unknown.
 class FunctionIndex {
  public:
   struct Found {

@@ -35,8 +35,8 @@ class FunctionList {
 
   [[nodiscard]] const SymbolLimits& limits() const { return limits_; }
 
-  // Returns room for `size` more bytes of names, for the caller to fill; nullptr:
-  // beyond the limits.
+  // Returns room for `size` more bytes of names, for the caller to fill; nullptr: beyond the
+  // limits.
   char* add_names(std::size_t size);
   // The offset at which the next added names begin.
   [[nodiscard]] std::size_t name_bytes() const { return names_.size(); }

@@ -18,8 +18,8 @@
 
 namespace offcpud {
 
-// A read that waits, and the user for whom it is: of an object's functions, or of something else
-// with an id of the same kind.
+// A read that waits its turn, and the user for whom it is. It reads an object's functions, or
+// something else with an id of the same kind.
 struct SymbolLoad {
   using Job = std::function<void(SymbolCache&)>;
 
@@ -57,7 +57,7 @@ class LoadQueue {
     shares_.spend(owner, cpu, now);
   }
 
-  // When take() may find something that it does not find now; max(): the queue is empty.
+  // The earliest time at which take() may find more than it does now; max(): the queue is empty.
   [[nodiscard]] MonotonicTime next_time(MonotonicTime now) const;
 
   [[nodiscard]] std::size_t size() const { return size_; }

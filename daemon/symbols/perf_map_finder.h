@@ -56,7 +56,7 @@ Result<PerfMapPlace> find_perf_map(const std::filesystem::path& proc,
                                    const PerfMapProcess& process);
 Status check_owner(const PerfMapPlace& place, uid_t owner);
 
-// Finds it in this process.
+// Reads the files itself, without a reader process.
 class ProcPerfMapFinder final : public PerfMapFinder {
  public:
   explicit ProcPerfMapFinder(std::filesystem::path proc) : proc_(std::move(proc)) {}

@@ -36,8 +36,8 @@ class PerfMaps {
   // file is first seen in the process, and again before the process ends, if that is known.
   void capture(const Process& process, MonotonicTime now);
 
-  // The name in the form in which it may be shown. Captures the process first if that
-  // was not done yet.
+  // The name in the form in which it may be shown. Captures the process first if that was not done
+  // yet.
   [[nodiscard]] std::optional<std::string> find(const Process& process, std::uint64_t address,
                                                 MonotonicTime now);
 

@@ -22,8 +22,8 @@ class FilesBelow {
   // Like RootDirectory::open_file(). `process`: one that sees the files; 0: none is known.
   virtual Result<UniqueFd> open_below(int directory, std::uint32_t process, const std::string& path,
                                       LastLink last_link) = 0;
-  // If `fd` came from open_below() or is the object itself: rights of the file of which it is a
-  // copy, as told by that file system. Nothing: it is no copy, or its original is unknown.
+  // The rights of the file of which `fd` is a copy, as its file system says them. `fd`: from
+  // open_below(), or of the object itself. Nothing: it is no copy, or its original is unknown.
   virtual std::optional<FileRights> rights_of_original(int /*fd*/) { return std::nullopt; }
 };
 
@@ -35,8 +35,8 @@ UniqueFd find_below(int directory, const std::string& path, LastLink last_link);
 // processes inside. Needs Linux 5.6 (openat2).
 class RootDirectory {
  public:
-  // Needs the rights that the directory requires: for /proc/PID/root of another
-  // user, CAP_SYS_PTRACE.
+  // Needs the rights that the directory requires: for /proc/PID/root of another user,
+  // CAP_SYS_PTRACE.
   static Result<RootDirectory> open(const std::filesystem::path& path);
 
   // The root directory of a process; `process` is a descriptor of its directory in /proc.

@@ -73,8 +73,8 @@ class SymbolCache {
   [[nodiscard]] std::optional<FrameName> resolve_address(ObjectId id, std::uint64_t address);
   [[nodiscard]] std::optional<FrameName> resolve_offset(ObjectId id, std::uint64_t file_offset);
 
-  // The ELF virtual address of an offset in the file. Nothing: the file was not read,
-  // or is forgotten.
+  // The ELF virtual address of an offset in the file. Nothing: the file was not read, or is
+  // forgotten.
   [[nodiscard]] std::optional<std::uint64_t> address_of(ObjectId id,
                                                         std::uint64_t file_offset) const;
 

@@ -17,7 +17,7 @@
 namespace offcpud {
 
 // The thread that owns the names of objects, so that neither a pass nor an event of a new mapping
-// waits for a symbol table: those only pass on descriptors. Any thread may call its methods, which
+// waits for a symbol table: they only hand over descriptors. Any thread may call its methods, which
 // wait for nothing but each other.
 //
 // Reader processes (daemon/reader) open files and read debug files; the files are on file systems
@@ -62,10 +62,10 @@ class SymbolWorker {
   struct After {
     // These loads, if they wait or are in progress. Nothing: all loads that do.
     std::optional<std::vector<ObjectId>> loads;
-    // The longest wait. Nor does a job wait longer than jobs that were posted to its line later.
+    // The longest wait for the loads. A later job of the same line that may wait less shortens it.
     std::chrono::milliseconds patience{30'000};
-    // Jobs of one line run in their order. The two lines do not influence how long the other's jobs
-    // wait, so that many impatient jobs do not shorten the wait of a patient one.
+    // Jobs of one line run in order. There are two lines, so that many impatient jobs in one do not
+    // shorten the wait of a patient one in the other.
     enum class Line : std::uint8_t { First, Second };
     Line line = Line::First;
   };

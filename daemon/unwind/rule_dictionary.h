@@ -10,8 +10,8 @@
 
 namespace offcpud {
 
-// The rules of all tables, once each: 5,000 for the 2,400 files of a developer's host. Counts
-// users, so that files with made-up rules cannot fill it for ever.
+// The rules of all tables, once each: 5,000 for the 2,400 files of a developer's host. Counts the
+// users of each rule, so that files with made-up rules cannot fill it for ever.
 class RuleDictionary {
  public:
   explicit RuleDictionary(std::uint32_t capacity = OFFCPUD_UNWIND_MAX_RULES);

@@ -8,8 +8,8 @@
 
 namespace offcpud {
 
-// Puts rows, which come in ascending order, into pages. Leaves out a row that equals
-// the one before it.
+// Puts rows, which come in ascending order, into pages. Leaves out a row that equals the one before
+// it.
 class TableBuilder {
  public:
   // `most_rows`: upper bound of the rows that will be needed.

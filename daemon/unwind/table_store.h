@@ -76,13 +76,14 @@ class TableStore final : public UnwindLookup {
   // add_object() calls `between` every few milliseconds, because a large object takes long. It may
   // look up entries, but must not change anything.
   void set_between(std::function<void()> between) { between_ = std::move(between); }
-  // CPU time of the calling thread spent in `between` since the start, so not on the added objects.
+  // CPU time that the calling thread has spent in `between` since the start, so not on added
+  // objects.
   [[nodiscard]] std::chrono::nanoseconds between_cpu() const { return between_cpu_; }
 
   // Returns the object in a file, and compiles its table unless it is known: milliseconds, 60 for
   // libjvm. The descriptor stays the caller's and may be closed. `owner` is about to map the
-  // object. `original`: the file that processes map, if this one is a copy. Of files with the same
-  // contents, the last 64 added are known to walks of processes without mappings here.
+  // object. `original`: the file that processes map, if this one is a copy. Walks of processes
+  // without mappings here find an object only by the last 64 files added with its contents.
   //
   // A file without .eh_frame, or without room for its table, is an object too: walks know its
   // mapping and continue by other means. Error of kind Unsupported: not an ELF file for x86-64.
@@ -112,8 +113,7 @@ class TableStore final : public UnwindLookup {
   [[nodiscard]] offcpud_unwind_rule rule(UnwindObjectId object,
                                          std::uint64_t address) const override;
 
-  // Whether to add it again: its table could not be written, or found no room while some is free
-  // now.
+  // Whether to add it again: its table could not be written, or found no room and some is free now.
   [[nodiscard]] bool is_to_add_again(UnwindObjectId object) const;
 
   [[nodiscard]] TableStoreStats stats() const;

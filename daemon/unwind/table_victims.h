@@ -25,8 +25,8 @@ struct TableHolder {
 // users who holds least, so it stays even if a user who holds much maps it, too. These tables are
 // removed, in this order:
 // - unused ones: those of the requesting user; those of users who hold more than the requesting
-//   user then would; of other users, what exceeds an eighth of the capacity;
-// - mapped ones of users who hold more than the requesting user then would.
+//   user would then hold; of other users, what exceeds an eighth of the capacity;
+// - mapped ones of users who hold more than the requesting user would then hold.
 // Within each kind the user who holds most loses first: the least recently used of the unused
 // tables, or the largest of the mapped ones.
 class TableVictims {

@@ -26,8 +26,8 @@ class UnwindMaps {
                             std::span<const offcpud_unwind_row> rows) = 0;
   virtual Status write_rule(std::uint16_t index, const offcpud_unwind_rule& rule) = 0;
 
-  // The rows of a chunk, read-only, valid until the object is destroyed. Error: it
-  // cannot be mapped.
+  // The rows of a chunk, read-only, valid until the object is destroyed. Error: it cannot be
+  // mapped.
   [[nodiscard]] virtual Result<std::span<const offcpud_unwind_row>> rows(std::uint32_t chunk) = 0;
 
   virtual Status put_file(const offcpud_unwind_file_key& key, const offcpud_unwind_file& file) = 0;

@@ -50,7 +50,7 @@ struct Cause {
   std::string process;  // of a unit: who had most of it; may be empty
   std::uint32_t pid = 0;
   double threads = 0;
-  double error = 0;     // standard error of it; 0: exact
+  double error = 0;     // its standard error; 0: exact
   std::string because;  // of Unknown: completes "unknown, because ..."; of Self: which limit, or
                         // why no holder is told
   std::vector<Cause> parts;
@@ -62,13 +62,13 @@ struct Cause {
     WaitAge oldest;
   };
   std::vector<Site> sites = {};
-  // Of a lock: the one of the unit for whom most threads wait now or, if it is over, waited at the
-  // last look that knew somebody. Null: nobody was seen.
+  // Of a lock: the holder for whom most threads of the unit wait now or, if that is over, waited at
+  // the last look that saw a holder. Null: none was seen.
   std::shared_ptr<const UnitHolder> holder = {};
   // Of a device: who loads it. Of other causes null.
   std::shared_ptr<const DeviceLoad> load = {};
   // Of For at the top and its parts: whether nobody of the unit waits for it any more (UnitPast).
-  // At the top also how long ago that ended at most.
+  // At the top also: it ended at most `over_within` ago.
   bool over = false;
   double over_within = 0;  // seconds
 };
@@ -94,7 +94,7 @@ struct UnitCauses {
   [[nodiscard]] bool is_over() const;
 };
 
-// The tree of a unit. What is attributed is never more than what was waited.
+// The tree of a unit. Never attributes more than was waited.
 UnitCauses causes_of(const WhyInputs& inputs, const std::string& unit);
 
 // The units that waited, or used a CPU, by name; without WhyInputs::process.

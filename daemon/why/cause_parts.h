@@ -11,7 +11,7 @@
 
 namespace offcpud {
 
-// What those share who put trees of causes together.
+// Shared by the files that put trees of causes together.
 
 inline constexpr double kNothing = 1e-6;  // threads
 
@@ -43,12 +43,13 @@ inline constexpr std::string_view kNoLook = "it was not looked at so far";
 // "not known yet" if a later look may tell it, else "unknown"; `because` is why it is not known.
 std::string_view unknown_or_not_yet(const std::string& because);
 
-// Adds what nobody knows; by reason, since one must not stand for another.
+// Adds to what nobody knows. There is one such part for each reason, so that none stands for
+// another.
 void add_unknown(Cause& node, double threads, const std::string& because);
 
-// Parts never add up to more than the node. Sources look at windows that differ by some seconds, so
-// they may claim more; then all claim less. What they leave is unknown, `because`. The largest part
-// comes first, and the smallest beyond twenty become one.
+// Makes the parts add up to the node. The windows of the sources differ by some seconds, so the
+// parts may be too much together; then all are reduced in proportion. The rest becomes unknown,
+// `because`. Sorts the largest part first, and makes one part of those beyond twenty.
 void fit(Cause& node, const std::string& because);
 
 }  // namespace offcpud

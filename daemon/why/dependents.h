@@ -9,18 +9,19 @@
 
 namespace offcpud {
 
-// A unit that waits for another one, as that one's own waits do not show.
+// A unit that waits for another one. The other one's own causes do not show this.
 struct Dependent {
   std::string unit;  // that waits
   std::string on;    // for whom
   std::size_t for_kind = 0;
-  std::string device;  // whose load by `on` it waits for; empty: it waits for `on` itself
+  std::string device;  // which `on` loads and `unit` waits for; empty: it waits for `on` itself
   double threads = 0;
-  bool over = false;  // it does not wait for it any more
+  bool over = false;  // it does not wait any more
 };
 
 // Who waits for `on` with at least 0.05 threads: for its answer, its locks, a CPU that it has, or a
-// device that it alone is to blame for. First what lasts; of each the most threads first.
+// device that it alone is to blame for. Those that last come first, then those that are over; of
+// each the most threads first.
 std::vector<Dependent> dependents_of(WhyUnits& units, const std::string& on);
 
 // "nc-backup.service waits for nc-cleaner.service: 0.90 threads for a lock"

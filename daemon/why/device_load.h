@@ -8,8 +8,8 @@
 
 namespace offcpud {
 
-// Who loads a device on which threads of a unit wait, within the same window. It is shown beside
-// that part of the tree; no wait is attributed to those who load the device. Immutable.
+// Who loads a device for which threads of a unit wait, within the same window. Shown beside that
+// part of the tree: no wait is attributed to those who load the device. Immutable.
 struct DeviceLoad {
   struct Part {
     UnitLoad::By kind = UnitLoad::By::Unknown;

@@ -14,10 +14,10 @@ namespace offcpud {
 // One step from who waits to who is to blame.
 struct WhyHop {
   enum class Does : std::uint8_t {
-    Waits,    // for `for_kind`, and the next hop is whom for
+    Waits,    // for `for_kind`; the next hop is whom it waits for
     Runs,     // it has a CPU
     Sleeps,   // for a timer
-    Idles,    // waits for work, and the next hop is who sends it
+    Idles,    // waits for work; the next hop is who sends it
     Loads,    // keeps the device of the hop before busy; `because` says how much
     Unknown,  // `because`
     End,      // it is no unit: an address, a disk, the kernel
@@ -29,15 +29,15 @@ struct WhyHop {
   Does does = Does::Unknown;
   std::size_t for_kind = 0;
   std::string site;    // where it does that; may be empty
-  double threads = 0;  // that do
-  double share = 0;    // of the waits for it in which it did that; 0: not known
+  double threads = 0;  // that do that
+  double share = 0;    // of the waits for it, the part in which it did that; 0: not known
   // True: a part of what the first unit waited. False: what this unit did in the same window,
   // perhaps for others; nothing of it is attributed.
   bool attributed = false;
   // Of Unknown: why. Of Loads: how much. Of a device that no single unit is to blame for: a clause
   // about its load. Of others: more, such as which limit.
   std::string because;
-  // Whether it does so no more. Of the first hop also how long ago that ended, at most.
+  // Whether it does that no more. Of the first hop also: it ended at most `over_within` ago.
   bool over = false;
   double over_within = 0;  // seconds
   bool gone = false;       // of the first hop: all cgroups of the unit are removed
@@ -46,8 +46,7 @@ struct WhyHop {
   std::shared_ptr<const UnitHolder> holder = {};
 };
 
-// From the first unit on. The first hop says what that waits for; the last one is who is to blame,
-// or Unknown.
+// The first hop says what the first unit waits for; the last one is who is to blame, or Unknown.
 struct WhyPath {
   std::vector<WhyHop> hops;
 
@@ -57,9 +56,9 @@ struct WhyPath {
   [[nodiscard]] const WhyHop* culprit() const;
 };
 
-// Follows the largest known part of `cause`, which is of `unit`; from there on by what each unit
-// does most in the window. No unit is in it twice. What is small beside the rest is not followed:
-// less than a fifth of the cause.
+// Follows the largest known part of `cause`, a cause of `unit`, and from there on what each next
+// unit does most in the window. No unit is in the path twice. A part of less than a fifth of its
+// cause is not followed.
 WhyPath follow(WhyUnits& units, const std::string& unit, const Cause& cause);
 
 }  // namespace offcpud

@@ -24,7 +24,7 @@ struct WhyVerdict {
   std::string because;   // why it is unknown
 };
 
-// About one unit; threads 0: nothing is to be said.
+// About one unit; threads 0: there is nothing to say.
 WhyVerdict verdict_of(WhyUnits& units, const std::string& unit);
 
 // verdict_of(), and one verdict about each other thing that the unit waits for, if that lasts and

@@ -73,14 +73,14 @@ struct UnitTaker {
   double ns = 0;
 };
 
-// Who holds a lock for which threads of a unit wait, at the window's end, and what the holder does.
-// Of what is over: at the last look that knew somebody while it lasted.
+// Who holds a lock for which threads of a unit wait, and what the holder does, at the window's end.
+// If the wait is over: at the last look during it that saw a holder.
 struct UnitHolder {
   enum class Does : std::uint8_t {
     Unknown,
     Runs,        // it has a CPU, or waits for one
     Waits,       // for `wait_for`
-    Deadlocked,  // it waits for a lock that one of those holds who wait for it
+    Deadlocked,  // it waits for a lock that is held by one of those who wait for it
   };
   std::string unit;                        // whose threads wait
   WaitFor waiters_for = WaitFor::Unknown;  // for what, as their stacks say
@@ -100,8 +100,8 @@ struct UnitHolder {
   std::shared_ptr<const UnitHolder> next = {};  // of Waits: who holds the lock that it waits for
 };
 
-// What those did for whom threads of a unit waited, during these waits: a part of waits that ended
-// within the window, from one to the next.
+// A part of waits that ended within the window, and what others did during it: those for whom
+// threads of the unit waited, then those for whom these waited, and so on.
 struct UnitChain {
   using End = ChainEnd;
   struct Step {
@@ -156,8 +156,8 @@ struct UnitUnheld {
   double ended = 0;  // waits for locks that ended in that window, about
 };
 
-// What one source knows, sorted by unit; else why it knows nothing, which completes "unknown,
-// because ...".
+// What one source knows, sorted by unit. If it knows nothing, `missing` says why and completes
+// "unknown, because ...".
 template <class Row>
 struct Source {
   std::vector<Row> rows;
