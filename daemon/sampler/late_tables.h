@@ -68,7 +68,7 @@ class LateTables {
   std::unordered_map<std::uint64_t, std::unordered_set<std::uint32_t>> processes_;  // by object
   std::unordered_map<std::uint32_t, Process> objects_;                              // by process
   ObjectTurns to_tell_;  // processes whose entries must be written again
-  std::unordered_map<std::uint32_t, std::uint64_t> told_below_;  // addresses, of those in part
+  std::unordered_map<std::uint32_t, std::uint64_t> told_below_;  // addresses, of those told in part
 };
 
 }  // namespace offcpud

@@ -59,8 +59,8 @@ class WaitExaminer {
     PlaceClasses& places;     // of snapshots; it adds what other processes say
     ProcessOwners& owners;
     StratumTimes& strata;                    // it adds the waits that ended
-    std::shared_ptr<const SiteRules> rules;  // other ones than in the last call: all but the past
-                                             // of places is forgotten
+    std::shared_ptr<const SiteRules> rules;  // if they are other ones than in the last call, all
+                                             // but the past of places is forgotten
     MonotonicTime now;
   };
   std::shared_ptr<const WaitWindow> examine(const WaitInterval& interval, const Means& means);
