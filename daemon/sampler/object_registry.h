@@ -48,8 +48,8 @@ class ObjectRegistry final : public MappingObserver {
   // 0: its symbols are unknown.
   [[nodiscard]] ObjectId symbols_of(const MappedObject& object) const;
 
-  // A sampled process maps the object. So the file can still be opened, through this process, when
-  // the process that mapped it last is gone.
+  // Notes that a sampled process maps the object. So the file can still be opened, through this
+  // process, when the process that mapped it last is gone.
   void seen_in(std::uint32_t tgid, const Mapping& mapping);
 
   // Adds the mappings of processes admitted by KernelRoom, and makes tables that were not made when
