@@ -19,8 +19,9 @@
  * was added.
  *
  * Up to 6.14, BPF has neither barriers nor ordered loads and stores (since 6.15: BPF_LOAD_ACQ and
- * BPF_STORE_REL). x86 keeps loads in order, and stores, so only the compiler has to be told.
- * Elsewhere an atomic instruction that returns a value is a full barrier: right, but dearer.
+ * BPF_STORE_REL). x86 keeps loads in order, and stores, so only the compiler has to be told. On
+ * other architectures, an atomic instruction that returns a value serves as a full barrier:
+ * correct, but slower.
  */
 #ifndef OFFCPUD_ATOMIC_BPF_H
 #define OFFCPUD_ATOMIC_BPF_H

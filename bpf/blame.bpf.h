@@ -6,8 +6,8 @@
 #include "thread.bpf.h"
 
 /* Whether the current waking is done by an interrupt or softirq; `current` is then only the thread
- * that it interrupted. preempt_count is a per-CPU variable, as the run queue is, and is found by
- * its distance from that: addresses of variables are known only with CONFIG_KALLSYMS_ALL. */
+ * that it interrupted. preempt_count is a per-CPU variable, like the run queue, and is found by its
+ * distance from the latter: addresses of variables are known only with CONFIG_KALLSYMS_ALL. */
 static __always_inline bool in_interrupt(struct task_struct *current)
 {
 	void *rq = current->se.cfs_rq->rq;

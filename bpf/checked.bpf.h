@@ -4,11 +4,11 @@
  * check before the first use.
  *
  * To a compiler `pointer + 16` is harmless as long as nothing is read there, so it may compute it
- * before the check that the source has first; clang 19 and 22 do. The verifier refuses that:
- * "pointer arithmetic on map_value_or_null prohibited" (adjust_ptr_min_max_vals). CHECKED has the
- * check in it, and returns what an assembler statement in the checked branch makes. No compiler
- * moves such a statement above a branch (volatile), so all arithmetic is on a value that the
- * verifier knows: a pointer that is not NULL, or the number 0. It costs no instruction but the
+ * before the check, although the source checks first; clang 19 and 22 do. The verifier refuses
+ * that: "pointer arithmetic on map_value_or_null prohibited" (adjust_ptr_min_max_vals). CHECKED
+ * contains the check, and returns the result of an assembler statement in the checked branch. No
+ * compiler moves such a statement (volatile) above a branch, so all arithmetic is on a value that
+ * the verifier knows: a pointer that is not NULL, or the number 0. It costs no instruction but the
  * check; a caller that checks again does so for free.
  */
 #ifndef OFFCPUD_CHECKED_BPF_H

@@ -18,7 +18,7 @@ SUBPROGRAM bool task_is_target(struct task_struct *task)
 }
 
 /* Xorshift (Marsaglia, Journal of Statistical Software 8 (14), 2003; the triple 13, 17, 5), one
- * generator for each thread: the kernel's takes 25 ns, at every block. */
+ * generator for each thread: the kernel's would take 25 ns at every block. */
 static __always_inline __u32 sampling_random(struct thread *thread)
 {
 	__u32 x = thread->sampling.random;
@@ -138,7 +138,7 @@ SUBPROGRAM int block_keep(void *ctx, struct task_struct *task, struct thread *th
 	return 0;
 }
 
-/* The part of a block that ends now which no walk has counted. Walks count long blocks only, so
+/* Of a block that ends now, the part that no walk has counted. Walks count long blocks only, so
  * short ones need no atomic exchange. */
 static __always_inline __u64 block_uncounted(struct thread *thread, __u64 since_ns, __u64 ns)
 {

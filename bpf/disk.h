@@ -14,7 +14,7 @@ enum offcpud_disk_operation {
 };
 
 /* Values in place of a cgroup's id. No cgroup has one of these ids. */
-#define OFFCPUD_LOADER_KERNEL  0ULL    /* kernel threads, for nobody knows whom */
+#define OFFCPUD_LOADER_KERNEL  0ULL    /* kernel threads; nobody knows for whom */
 #define OFFCPUD_LOADER_UNKNOWN (~0ULL) /* the request's beginning was not seen */
 
 /* Key of the hash `disk_loads`: who loads a disk. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Who has had each CPU lately, and so who kept a thread off it that waited there. */
+/* Who has had each CPU lately, and thus kept waiting threads off it. */
 #ifndef OFFCPUD_HISTORY_BPF_H
 #define OFFCPUD_HISTORY_BPF_H
 
@@ -27,21 +27,21 @@ struct vote {
 #define VOTES 16 /* a power of two */
 
 /*
- * The last runs of a CPU, in a ring. Each has a place of its own as long as the ring reaches back
- * to the beginning of the waits that end on this CPU. Where it does not, runs shorter than short_ns
- * share a place. It names one of them, drawn by lot in proportion to their lengths, so what is told
- * of each is right on average. Such a place stands for at most 2 * short_ns.
+ * The last runs of a CPU, in a ring. Each run has a place of its own as long as the ring reaches
+ * back to the beginning of the waits that end on this CPU. If it does not, successive runs shorter
+ * than short_ns share a place. A shared place names one of its runs, drawn at random in proportion
+ * to their lengths, so each taker's time is right on average. It covers at most 2 * short_ns.
  *
  * Only sched_switch uses it, on its own CPU, with the run-queue lock.
  */
 struct cpu_history {
-	__u64 head;	/* the place of the run that ends now, or ended last if it may be shared */
-	__u64 begun_ns; /* when the first run of that place began */
+	__u64 head;	   /* place of the current run; or of the last one, if both may share it */
+	__u64 begun_ns;	   /* when the first run of that place began */
 	__u64 switched_ns; /* when the last run ended */
 	__u64 short_ns;
-	__u64 needed_ns; /* the longest wait of late in which several had the CPU */
+	__u64 needed_ns; /* the longest recent wait in which several threads had the CPU */
 	__u32 waits;	 /* such waits so far */
-	__u32 most;	 /* of the last of them: in `votes`, who had the CPU for most of it */
+	__u32 most;	 /* index in `votes`: who had the CPU for most of the last such wait */
 	struct run runs[HISTORY_RUNS];
 	struct vote votes[VOTES];
 };
@@ -133,7 +133,7 @@ static __always_inline void history_begin_run(struct cpu_history *history, __u64
 		history_advance(history, now);
 }
 
-/* Adds to the time for which the cgroup `taker` kept this one off; if it has no room, to OTHER. */
+/* Adds to the time for which the cgroup `taker` kept this one off; to OTHER if it has no room. */
 __noinline int taker_add(struct offcpud_kept_off_times *times, __u64 taker, __u64 ns)
 {
 	__u32 first = taker * 0x9e3779b97f4a7c15ULL >> 32, window = READ_ONCE(taker_window) & 1;
@@ -169,7 +169,7 @@ static __always_inline struct offcpud_kept_off_times *kept_off_shard(__u32 first
 }
 
 /* Accounts a part of a wait for the CPU to whoever had it meanwhile. A global function: the
- * verifier goes through it once, not for each way on which a switch comes here. */
+ * verifier goes through it once, not for each path on which a switch gets here. */
 __noinline int kept_off_add(struct offcpud_kept_off_times *times, __u64 cgroup_id,
 			    struct thread *thread, __u64 taker, __u64 ns)
 {
@@ -196,9 +196,9 @@ __noinline int kept_off_add(struct offcpud_kept_off_times *times, __u64 cgroup_i
 	return 0;
 }
 
-/* Adds to the time for which a thread kept off the one that waits. Threads with the same place
- * reduce each other, so that whoever has more than all others there is left (Misra and Gries,
- * Science of Computer Programming 2, 1982). */
+/* Adds to the time for which a thread kept the waiting one off. Threads that share an element of
+ * `votes` subtract from each other, so one with more than all others there is left (Misra and
+ * Gries, Science of Computer Programming 2, 1982). */
 static __always_inline void taker_vote(struct cpu_history *history, const struct run *run, __u64 ns)
 {
 	__u32 at = run->tid & (VOTES - 1);
@@ -243,7 +243,7 @@ __noinline int run_account(struct thread *thread, struct cpu_history *history, _
 }
 
 /* Sets the name of a thread that may have ended. Its memory may be another thread's by now, or
- * nobody's: then a load yields anything, and the tid differs. */
+ * nobody's: then loads yield arbitrary values, and the tid differs. */
 SUBPROGRAM int taker_set_name(struct taker *taker, __u64 address)
 {
 	struct task_struct *task = (struct task_struct *)address;
@@ -313,8 +313,8 @@ __noinline int history_account(struct thread *thread, __u32 cpu, __u64 ns)
 	return 0;
 }
 
-/* Accounts a wait for the CPU that ends now. Mostly `prev`, or whoever `taker` says, has had the
- * CPU all the time. */
+/* Accounts a wait for the CPU that ends now. Mostly `prev` has had the CPU all the time; `taker`
+ * says for whom. */
 static __always_inline void kept_off_account(struct cpu_history *history,
 					     struct offcpud_subject *subject, struct thread *thread,
 					     struct task_struct *prev, __u64 taker, __u32 cpu,

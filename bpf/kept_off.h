@@ -5,12 +5,12 @@
 
 #include "offcpud.h"
 
-/* Sums that are kept apart from those by cgroup. */
+/* Sums that are kept besides those by cgroup. */
 enum offcpud_kept_off {
 	OFFCPUD_KEPT_OFF_SAME,	  /* threads of the same cgroup had the CPU */
 	OFFCPUD_KEPT_OFF_KERNEL,  /* kernel threads had it */
 	OFFCPUD_KEPT_OFF_IDLE,	  /* nobody had it: it was being woken up */
-	OFFCPUD_KEPT_OFF_OTHER,	  /* cgroups had it that found no room here or in `subjects` */
+	OFFCPUD_KEPT_OFF_OTHER,	  /* cgroups without room here or in `subjects` had it */
 	OFFCPUD_KEPT_OFF_UNKNOWN, /* it is too long ago to know */
 	OFFCPUD_KEPT_OFF_SUMS,
 };
@@ -32,9 +32,10 @@ struct offcpud_taker_time {
 #define OFFCPUD_TAKER_WINDOWS 2
 
 /*
- * For how long others had the CPU while threads of a cgroup waited for it, throttled ones left out:
- * the sum of all is that of the cgroup's histograms OFFCPUD_RUNQ_WAKEUP and OFFCPUD_RUNQ_PREEMPTED.
- * Value of the array `kept_off`, whose element i is for element i of `subjects`.
+ * For how long others had the CPU while threads of a cgroup waited for it. Throttled threads are
+ * left out: the sum of all equals that of the cgroup's histograms OFFCPUD_RUNQ_WAKEUP and
+ * OFFCPUD_RUNQ_PREEMPTED. Value of the array `kept_off`, whose element i is for element i of
+ * `subjects`.
  */
 struct offcpud_kept_off_times {
 	__u64 sums_ns[OFFCPUD_KEPT_OFF_SUMS];

@@ -22,16 +22,16 @@
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 #endif
 
-/* A function of its own, which the verifier goes through at each call with what the caller knows:
- * its arguments need no checks. It returns 0 if it has no result: otherwise an address of its stack
- * may be left in the register of the result, which the verifier refuses. */
+/* A function of its own. The verifier goes through it at each call, with what it knows of the
+ * caller's values, so arguments need no checks. It returns 0 if it has no result: otherwise an
+ * address of its stack may be left in the register of the result, which the verifier refuses. */
 #define SUBPROGRAM static __noinline
 
 /*
- * Where the kernel has bpf_rdonly_cast, it gives an address a type, and what follows are plain
- * loads that read 0 if they fault. Elsewhere bpf_probe_read_kernel does the same; as a call for
- * each load it made up a fifth of what all the hooks cost. The verifier removes the branch that is
- * not taken.
+ * Where the kernel has bpf_rdonly_cast, that gives an address a type; the loads after it are plain
+ * instructions, which read 0 if they fault. Elsewhere bpf_probe_read_kernel does the same, by a
+ * call for each load; these calls made up a fifth of what all hooks cost. The verifier removes the
+ * branch that is not taken.
  */
 extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
 #define CAN_CAST	   bpf_core_enum_value_exists(enum special_kfunc_type, KF_bpf_rdonly_cast)

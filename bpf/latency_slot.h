@@ -23,17 +23,17 @@
 	((OFFCPUD_LAST_OCTAVE - OFFCPUD_FIRST_OCTAVE) * OFFCPUD_SLOTS_PER_OCTAVE + 1)
 #define OFFCPUD_SLOTS (OFFCPUD_SLOT_BOUNDS + 1) /* the last one is above every bound */
 
-/* Makes the compiler forget what it knows of v. It would drop the mask of an index that it can
- * prove small, but the verifier up to 6.1 does not follow the proof and needs the mask. */
+/* Makes the compiler forget what it knows of v. Otherwise it drops the mask of an index that it can
+ * prove to be small; but the verifier up to 6.1 cannot follow the proof and needs the mask. */
 #ifdef __bpf__
 #define OFFCPUD_FORGET(v) __asm__ volatile("" : "+r"(v))
 #else
 #define OFFCPUD_FORGET(v)
 #endif
 
-/* 1 if v > bound; both are below 2^63. It has no branch, because the CPU could not predict its
- * direction, and a wrong prediction costs more than all of this. Without branches the verifier also
- * follows one way, instead of 64 after six steps. */
+/* 1 if v > bound; both are below 2^63. It has no branch: the CPU could not predict it, and a wrong
+ * prediction costs more than all of this. Without branches, the verifier also follows one path,
+ * instead of 64 after six steps. */
 #define OFFCPUD_ABOVE(v, bound) ((unsigned int)(((bound) - (v)) >> 63))
 
 /* Position of the highest set bit; v must be above 0 and below 2^63. BPF has no instruction that

@@ -74,8 +74,8 @@ static __always_inline __u32 lock_tid_at(unsigned long owner)
 	return tid;
 }
 
-/* Whether the thread is in a system call for a futex. 32-bit programs have another layout of locks.
- */
+/* Whether the thread is in a futex system call. False for 32-bit programs: their locks have another
+ * layout. */
 static __always_inline bool is_in_futex(struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -98,8 +98,8 @@ static __always_inline void lock_find_pi(struct offcpud_lock *lock, struct task_
 	lock->owner_tid = lock_tid_at((unsigned long)BPF_CORE_READ(waiter, lock, owner) & ~1UL);
 }
 
-/* The lock may be gone, so its memory is read with probes, and the thread must still wait for it
- * afterwards. */
+/* The lock may be gone, so this reads its memory with probes, and then checks that the thread still
+ * waits for it. */
 static __always_inline void lock_find_kernel(struct offcpud_lock *lock, struct task_struct *task)
 {
 	struct task_struct___lock *waiter = (void *)task;
@@ -126,8 +126,7 @@ static __always_inline void lock_find_kernel(struct offcpud_lock *lock, struct t
 		lock->owner_tid = lock_tid_at(owner);
 }
 
-/* The process to which the lock in a file's list belongs; 0: none, or an open file rather than a
- * process. */
+/* The process that owns the lock in a file's list; 0: none, or an open file owns it. */
 static __always_inline __u32 file_lock_owner(struct list_head___waited *entry)
 {
 	struct file_lock_core___lock *core = NULL;
@@ -144,8 +143,8 @@ static __always_inline __u32 file_lock_owner(struct list_head___waited *entry)
 	return tgid > 0 ? tgid : 0;
 }
 
-/* The one process that has locks on the file. Of several nobody knows which one is in the way: they
- * may have locked other parts. */
+/* The only process that has locks on the file. 0: there is none; or there are several, and nobody
+ * knows which is in the way, because some may have locked other parts. */
 static __always_inline __u32 file_locks_owner(struct list_head___waited *head)
 {
 	struct list_head___waited *entry = BPF_CORE_READ(head, next);
@@ -203,7 +202,7 @@ static __always_inline void lock_find_futex(struct offcpud_lock *lock, struct ta
 	lock->address = regs->di;
 	lock->op = regs->si;
 	lock->value = regs->dx;
-	/* 7.2 keeps the list elsewhere: there nobody holds a robust mutex. */
+	/* 7.2 keeps the list elsewhere: there no holder of a robust mutex is found. */
 	if (bpf_core_field_exists(task->robust_list))
 		lock->robust_list = (__u64)task->robust_list;
 }

@@ -8,7 +8,7 @@
 
 enum offcpud_lock_kind {
 	OFFCPUD_LOCK_NONE,
-	OFFCPUD_LOCK_FUTEX, /* who holds it, the program's memory tells: daemon/holders */
+	OFFCPUD_LOCK_FUTEX, /* the program's memory tells who holds it: daemon/holders */
 	/* The kernel itself knows who holds these. */
 	OFFCPUD_LOCK_PI,    /* a futex with priority inheritance */
 	OFFCPUD_LOCK_MUTEX, /* of the kernel; under PREEMPT_RT any lock of it */
@@ -27,8 +27,8 @@ struct offcpud_lock {
 OFFCPUD_ASSERT(sizeof(struct offcpud_lock) == 32, "the layout has no padding");
 
 /*
- * The threads that the daemon asks for, by number. A lock in a program's memory names its holder by
- * the number that the holder has in its own PID namespace, and the process is that of the waiter.
+ * The daemon asks for threads by number. A lock in a program's memory names its holder by the
+ * thread number in the holder's own PID namespace; the holder belongs to the waiter's process.
  */
 #define OFFCPUD_OWNERS 16384 /* asked for at once */
 

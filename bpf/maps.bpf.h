@@ -105,7 +105,7 @@ const volatile __u8 own_shards = 0;  /* each possible CPU has a shard of its own
 const volatile __u8 tell_wakers = 0; /* preempt_count_at is known */
 const volatile __u8 take_samples = 0;
 const volatile __u8 find_tasks = 0;  /* the kernel has bpf_task_from_pid */
-const volatile __u8 tell_takers = 0; /* who had the CPU while threads waited for it */
+const volatile __u8 tell_takers = 0; /* note who had the CPU while threads waited for it */
 const volatile __u32 free_mask = 0;
 const volatile __u8 read_files = 1;	   /* 0: lockdown forbids bpf_probe_read_kernel */
 const volatile __s64 preempt_count_at = 0; /* from a CPU's run queue; see blame.bpf.h */
@@ -113,11 +113,11 @@ const volatile __u8 syscall_class[OFFCPUD_SYSCALLS] = {};
 const volatile __u8 compat_syscall_class[OFFCPUD_SYSCALLS] = {};
 
 /* Settings: the programs read them at every event, the daemon writes them now and then. They have
- * pages of their own, because a line that is shared with counters would move from CPU to CPU with
- * every addition. */
+ * pages of their own, because a cache line that is shared with counters would move from CPU to CPU
+ * with every addition. */
 #define SETTING SEC(".data.settings")
 
-/* A block that has one of these kinds (bits) and lasts longer is reported when it ends. */
+/* A block of one of these kinds (bits) that lasts longer than stall_ns is reported when it ends. */
 __u64 stall_ns SETTING = ~0ULL;
 __u32 stall_kinds SETTING = 0;
 

@@ -59,16 +59,16 @@ enum offcpud_waker {
 };
 
 /*
- * Everything about the threads of one cgroup, as one shard of it. Value of the array `subjects`;
- * the shards of subject i are the elements i * shards .. i * shards + shards - 1, and a reading is
- * their sum. Counters only grow while the subject belongs to one cgroup.
+ * One shard of everything that is counted about the threads of one cgroup. Value of the array
+ * `subjects`. The shards of subject i are the elements i * shards .. i * shards + shards - 1, and a
+ * reading is their sum. Counters only grow while the subject belongs to one cgroup.
  */
 struct offcpud_subject {
 	__u64 running_ns;
 	__u64 cgroup_id; /* whose it is; 0: nobody's, or subject 0 */
 	__u64 preemptions[OFFCPUD_TAKERS];
 	__u64 wakeups[OFFCPUD_WAKERS];
-	__u64 unaccounted_ns; /* lifetime of threads that ended or left, in no other number here */
+	__u64 unaccounted_ns; /* lifetime of threads that ended, in no other number here */
 	__u64 reserved[6];    /* keeps the histograms off the lines that every switch writes */
 	struct offcpud_hist hists[OFFCPUD_HIST_KINDS];
 };
@@ -76,8 +76,8 @@ OFFCPUD_ASSERT(sizeof(struct offcpud_subject) == 128 + OFFCPUD_HIST_KINDS * 8 * 
 	       "the layout has no padding");
 
 /*
- * A process, value of the array `processes`; element 0 is nobody's. Only the programs take one, at
- * its first event, and give it back when its last thread ends.
+ * A process. Value of the array `processes`; element 0 is nobody's. Only the kernel programs take
+ * an element, when they first see the process, and give it back when its last thread ends.
  */
 struct offcpud_process {
 	__u64 start_ns; /* CLOCK_BOOTTIME at which its leader started: with tgid, the identity */
@@ -108,7 +108,7 @@ enum offcpud_loss {
 	OFFCPUD_LOSS_SUBJECTS_BUSY, /* other CPUs kept taking subjects: accounted to subject 0 */
 	OFFCPUD_LOSS_FREE_LIST,	    /* a list of free processes or histograms could not be used */
 	OFFCPUD_LOSS_WAKER_STACK,   /* another walk was under way on the waker's CPU */
-	OFFCPUD_LOSS_RESTARTED, /* a restarted system call was not found out: its reason is other */
+	OFFCPUD_LOSS_RESTARTED, /* the call that was restarted is unknown: its reason is other */
 	OFFCPUD_LOSS_DISK_LOADS_FULL, /* no room in `disk_loads`: the request is not counted */
 	OFFCPUD_LOSSES,
 };
@@ -139,7 +139,7 @@ enum offcpud_syscall_class {
 
 #define OFFCPUD_COMM 16 /* TASK_COMM_LEN, NUL-terminated */
 
-/* What a thread does, as offcpud_thread says it. */
+/* What a thread does: offcpud_thread.state. */
 enum offcpud_thread_state {
 	OFFCPUD_THREAD_RUNNING,
 	OFFCPUD_THREAD_RUNNABLE,
@@ -186,7 +186,7 @@ struct offcpud_thread {
 	__u64 process_start_ns; /* the same of the leader of its process */
 	__u64 cgroup_id;
 	__u64 unaccounted_ns; /* lifetime in its cgroup that is in none of the sums; an __s64 */
-	/* What has ended since the programs first saw the thread. */
+	/* Sums of what has ended since the programs first saw the thread. */
 	__u64 running_ns;
 	__u64 waits_ns[OFFCPUD_HIST_KINDS];
 	__u64 kept_off_ns[OFFCPUD_TAKERS]; /* run-queue waits by who had the CPU */
@@ -226,7 +226,7 @@ struct offcpud_stall_end {
 /* A cgroup of the v2 hierarchy came or went; record of the ring `cgroup_events`. */
 enum offcpud_cgroup_change {
 	OFFCPUD_CGROUP_CREATED, /* mkdir */
-	OFFCPUD_CGROUP_REMOVED, /* rmdir: only threads that end may still be in it */
+	OFFCPUD_CGROUP_REMOVED, /* rmdir: only threads that are ending may still be in it */
 };
 #define OFFCPUD_CGROUP_NAME 256 /* NAME_MAX + 1 */
 struct offcpud_cgroup_event {

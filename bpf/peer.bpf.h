@@ -147,8 +147,8 @@ static __always_inline __u32 device_of(struct inode *inode)
 	return device ? BPF_CORE_READ(device, bd_dev) : BPF_CORE_READ(super, s_dev);
 }
 
-/* The file that a thread's system call is for: that of its first argument or, for splice, the one
- * to which it writes. NULL: the call is for no file. */
+/* The file that a thread's system call is for: that of the first argument or, for splice, the one
+ * that it writes to. NULL: the call is for no file. */
 static __always_inline struct file *file_of_call(struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (Apache-2.0 OR GPL-2.0-only) */
-/* Whom or what a sampled block waited on, and who ended it: what one look at the kernel's own
+/* Whom or what a sampled block waited on, and who ended it, as one look at the kernel's own
  * structures tells. Fixed-width types without implicit padding. */
 #ifndef OFFCPUD_PEER_H
 #define OFFCPUD_PEER_H
@@ -22,10 +22,10 @@ struct offcpud_socket {
 };
 OFFCPUD_ASSERT(sizeof(struct offcpud_socket) == 64, "the layout has no padding");
 
-/* The process below is the one that the block waited for: it holds the other end of the socket or
- * pipe. Without this bit it is only who was current when the block ended. */
+/* The process in offcpud_peer is the one that the block waited for: it holds the other end of the
+ * socket or pipe. Without this bit, it is only the one that was current when the block ended. */
 #define OFFCPUD_PEER_KNOWN 1
-/* It ended the block in its own context, in no interrupt and no softirq. */
+/* The process ended the block in its own context, in no interrupt and no softirq. */
 #define OFFCPUD_PEER_ENDED 2
 /* It did so by a signal, whatever the block waited for. */
 #define OFFCPUD_PEER_SIGNALLED 4
@@ -44,10 +44,10 @@ struct offcpud_peer {
 };
 OFFCPUD_ASSERT(sizeof(struct offcpud_peer) == 120, "the layout has no padding");
 
-/* What the walk over all sockets tells of each: a process that has it. */
+/* Record of the walk over all sockets: a socket, and a process that has it. */
 struct offcpud_held_socket {
 	struct offcpud_peer peer;
-	__u32 uid; /* real uid of the process, in the first user namespace */
+	__u32 uid; /* real uid of the process, in the initial user namespace */
 	__u32 unused;
 };
 OFFCPUD_ASSERT(sizeof(struct offcpud_held_socket) == 128, "the layout has no padding");

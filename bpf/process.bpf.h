@@ -68,8 +68,8 @@ static __always_inline void process_discard(__u32 index)
 
 /* The process of a thread group, kept with its leader. 0: none; NO_PROCESS: ask again another time.
  * A thread that calls execve becomes the leader (fs/exec.c, de_thread) and brings along the process
- * that it had. A group that found no room stays out as a whole until a walk admits it: some of its
- * threads alone would pass for all of them. */
+ * that it had. A group that found no room stays out as a whole until a walk admits it: otherwise
+ * some of its threads would pass for all of them. */
 static __always_inline __u32 process_of_group(struct task_struct *leader, struct thread *thread,
 					      bool admit)
 {
@@ -94,10 +94,10 @@ static __always_inline __u32 process_of_group(struct task_struct *leader, struct
 	return index == NO_PROCESS ? 0 : index;
 }
 
-/* Makes a thread one of its process's threads. Called at the fork, by the walk, and at an event of
- * a thread that both have missed. Only the walk admits groups that were refused. Kernel threads
- * have no process: 8 to 10 for each CPU would take the places of processes that somebody asks for.
- * Their waits are in the histograms of their cgroup and in the sums of each thread. */
+/* Adds a thread to its process. Called at the fork, by the walk, and at an event of a thread that
+ * both have missed. Only the walk admits groups that were refused. Kernel threads have no process:
+ * 8 to 10 for each CPU would take the places of processes that somebody asks for. Their waits are
+ * in the histograms of their cgroup and in the sums of each thread. */
 SUBPROGRAM int process_join(struct task_struct *task, struct thread *thread, bool admit)
 {
 	struct task_struct *leader;
@@ -138,10 +138,10 @@ SUBPROGRAM int process_join(struct task_struct *task, struct thread *thread, boo
  * A thread ends. The last one gives the place and the histograms of its process back: no thread
  * that could add to them is left.
  *
- * Only while the first walk counts a process's threads may one be the last that is counted, but not
- * the last that lives. Then the process gets another place, with histograms from 0 on. A thread
- * that is counted at this very moment may stay with the place that was given back, and share it
- * with whoever takes it next. Both need a thread to end within the walk, right after it was
+ * Only while the first walk still counts a process's threads, the last counted one may end although
+ * others live. Then the process gets another place, with histograms from 0 on. A thread that is
+ * counted at this very moment may stay with the place that was given back, and share it with
+ * whoever takes it next. Both happen only if a thread ends during the walk, right after it was
  * counted; a place that is never given back would be worse.
  */
 SUBPROGRAM int process_leave(struct thread *thread)

@@ -11,8 +11,8 @@
 
 /* Whether a thread that leaves the CPU stays queued. `state` is the tracepoint's prev_state,
  * because a waker may already have rewritten task->__state. Up to 6.15 prev_state is stale if a
- * signal was pending (fixed by 8feb053d5319, 6.16). Such a thread is on the run queue; so is a
- * blocked one, but only by delayed dequeue (6.12, 152e11f6df29). */
+ * signal was pending (fixed by 8feb053d5319, 6.16); such a thread is still on the run queue. A
+ * blocked thread is there only by delayed dequeue (6.12, 152e11f6df29). */
 static __always_inline bool stays_runnable(struct task_struct *task, bool preempt, __u32 state)
 {
 	if (preempt || !(state & TASK_SLEEPS))
@@ -113,8 +113,8 @@ static __always_inline __u32 class_of_file(struct task_struct *task, unsigned lo
 	return OFFCPUD_CLASS_OTHER;
 }
 
-/* As much of a function's name as tells the functions below apart. The walk has no room for more on
- * the stack. */
+/* So much of a function's name is compared. It tells the functions below apart; the walk has no
+ * room for more on the stack. */
 #define NAME_START		 15
 #define IS_FUNCTION(start, name) (!bpf_strncmp(start, NAME_START, name))
 
@@ -122,10 +122,10 @@ static __always_inline __u32 class_of_file(struct task_struct *task, unsigned lo
  * The class of the call that restart_syscall continues. The thread's restart block has the function
  * that does so, and the kernel tells its name.
  *
- * The block keeps the function while it waits. Only futex_wait_restart replaces it, before it
- * waits, by do_no_restart_syscall, which itself never waits (kernel/futex/waitwake.c). The futex
- * operation is still the second argument: a restart changes no register but that of the system
- * call's number (arch/x86/kernel/signal.c).
+ * The restart block keeps the function while the thread waits. Only futex_wait_restart replaces it,
+ * before the wait, by do_no_restart_syscall, which itself never waits (kernel/futex/waitwake.c).
+ * The futex operation is still the second argument: a restart changes no register but that of the
+ * system call's number (arch/x86/kernel/signal.c).
  */
 SUBPROGRAM __u32 class_of_restarted(struct task_struct *task, unsigned long second)
 {

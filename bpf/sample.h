@@ -15,8 +15,8 @@
 #define OFFCPUD_STACK_FRAMES 127
 #define OFFCPUD_WAKER_FRAMES 31 /* of each of the waker's stacks */
 
-/* While a block lasts, walks count it in parts, from twice this age on. From this age on, the end
- * of a block asks what walks have counted of it. See block_count_part(). */
+/* Walks count a block in progress, in parts, once it is twice this old. When a block of at least
+ * this age ends, the program looks up what walks have counted of it. See block_count_part(). */
 #define OFFCPUD_IN_PROGRESS_AGE_NS 200000000ULL
 
 /* The threads whose blocks are sampled; bits. */
@@ -28,9 +28,9 @@
 
 /*
  * A stratum: the blocks of one reason in one row of processes. Each has a sampling interval of its
- * own, so that a crowd that waits for one thing leaves stacks for those who wait for another. A
- * process always has the same row, so nothing has to be assigned, looked up or freed. Both numbers
- * are powers of two, because the programs mask indexes.
+ * own, so that many threads that wait for one thing do not use up the stacks of those that wait for
+ * another. A process always has the same row, so nothing has to be assigned, looked up or freed.
+ * Both numbers are powers of two, because the programs mask indexes.
  */
 #define OFFCPUD_SAMPLE_ROWS    64
 #define OFFCPUD_SAMPLE_REASONS 16 /* room for every blocked kind */
@@ -76,8 +76,8 @@ struct offcpud_sample {
 			  * stratum); in progress: 0 */
 	__u64 since_ns;	 /* CLOCK_MONOTONIC, beginning of the block */
 	__u64 ended_ns;	 /* the wakeup, or now */
-	__u64 asleep_ns; /* CENSORED and in progress: since when it had slept by the scheduler's
-			  * account, which is before since_ns; 0: unknown */
+	__u64 asleep_ns; /* CENSORED and in progress: when it fell asleep, by the scheduler's
+			  * account; before since_ns; 0: unknown */
 	__u64 cgroup_id;
 	__u64 process_start_ns; /* CLOCK_BOOTTIME; with tgid the identity of the process */
 	__u32 tid;
@@ -106,7 +106,7 @@ struct offcpud_sample {
 };
 OFFCPUD_ASSERT(sizeof(struct offcpud_sample) == 184, "the layout has no padding");
 
-/* A block that a thread has behind it. All times except `ended_ns` are in units of 1,024 ns. */
+/* An earlier block of a thread. All times except `ended_ns` are in units of 1,024 ns. */
 struct offcpud_past_block {
 	__u64 ended_ns; /* CLOCK_MONOTONIC, the wakeup; 0: there is no block */
 	__u32 length;	/* rounded down; from 73 minutes on: all ones */
@@ -124,33 +124,33 @@ OFFCPUD_ASSERT(sizeof(struct offcpud_past_block) == 24, "no padding");
 #define OFFCPUD_PAST_LEAST_NS  20000	 /* shorter blocks are not kept, except the last one */
 #define OFFCPUD_PAST_BLOCKS    4	 /* blocks that are kept; a power of two */
 
-/* What a thread did before it ended a block: its last blocks, in no order. */
+/* What a thread did before it ended another one's block: its own last blocks, in no order. */
 struct offcpud_past {
-	__u32 tid; /* 0: nothing is known of anybody */
+	__u32 tid; /* 0: nothing is known */
 	__u32 tgid;
 	struct offcpud_past_block blocks[OFFCPUD_PAST_BLOCKS + 1]; /* the kept ones, and the last */
 };
 OFFCPUD_ASSERT(sizeof(struct offcpud_past) == 128, "no padding");
 
-/* Of how many threads a record has the past: each waited for the next one. */
+/* The threads whose past a record has; each waited for the next one. */
 #define OFFCPUD_PAST_HOPS 3
 
-/* Addresses of instructions, innermost first, of four stacks, each right behind the one before:
- * kernel and user stack, and the waker's kernel and user stack. */
+/* The addresses of four stacks, one right behind the other: the kernel stack, the user stack, and
+ * the waker's kernel and user stacks. Each is innermost first. */
 #define OFFCPUD_SAMPLE_FRAMES (2 * OFFCPUD_STACK_FRAMES + 2 * OFFCPUD_WAKER_FRAMES)
 
 /* Record of the ring `samples`. It ends with its last frame. */
 struct offcpud_sample_record {
 	struct offcpud_sample sample;
 	struct offcpud_peer peer;
-	/* First that of the thread `peer.tid`, then that of the thread that ended the longest of
-	 * its blocks within this one, and so on. */
+	/* First the past of the thread `peer.tid`, then that of the thread that ended the longest
+	 * of these blocks within the sampled one, and so on. */
 	struct offcpud_past past[OFFCPUD_PAST_HOPS];
 	__u64 frames[OFFCPUD_SAMPLE_FRAMES];
 };
 
-/* How many addresses are named at once, and the longest name. KSYM_NAME_LEN is 512, but a name of
- * more than a line says no more. */
+/* How many addresses are named at once, and the longest name. KSYM_NAME_LEN is 512, but more than a
+ * line of a name is of no use. */
 #define OFFCPUD_NAMES	   64
 #define OFFCPUD_NAME_BYTES 128
 

@@ -18,7 +18,7 @@ OFFCPUD_ASSERT((OFFCPUD_STACK_FRAMES & (OFFCPUD_STACK_FRAMES + 1)) == 0, "it is 
 OFFCPUD_ASSERT((OFFCPUD_WAKER_FRAMES & (OFFCPUD_WAKER_FRAMES + 1)) == 0, "it is a mask, too");
 
 /* Of the process that was current when a chosen block ended: the file that its system call is for,
- * the file's inode (both are addresses, only to compare), and the socket, if it is one. */
+ * the file's inode (both are addresses that are only compared), and the socket, if it is one. */
 struct peer_ender {
 	__u64 file;
 	__u64 inode;
@@ -51,7 +51,7 @@ struct {
 
 /* Rings by which a program interrupts its own CPU: a ring buffer wakes its readers by an interrupt
  * that the CPU sends to itself (irq_work). Their contents mean nothing. One for each possible CPU,
- * because an irq_work that is on its way on one CPU is not queued on another. The daemon makes and
+ * because an irq_work that is pending on one CPU is not queued on another. The daemon makes and
  * empties them (SelfInterrupts). */
 struct self_interrupt_ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -68,7 +68,7 @@ struct {
 
 struct sampling {
 	struct offcpud_sample_record record;
-	/* up to where the largest index leads */
+	/* room up to the largest masked index */
 	__u64 beyond[SAMPLE_INDEX_MASK + 1 + OFFCPUD_STACK_FRAMES - OFFCPUD_SAMPLE_FRAMES];
 };
 
@@ -97,7 +97,7 @@ __u64 sample_max_ns SETTING = 0;
  * lengths and whatever intervals change to. */
 __u64 sample_intervals_ns[OFFCPUD_SAMPLE_STRATA] SETTING = {};
 /* Targets, by number in the daemon's PID namespace, and their interval, which is used where it is
- * the shorter one: with the host's, a profile of one process would be coarse. */
+ * shorter than the stratum's: with the latter, a profile of one process would be coarse. */
 __u64 target_interval_ns SETTING = 0;
 __u32 targets[OFFCPUD_TARGETS] SETTING = {};
 __u32 target_count SETTING = 0;

@@ -6,8 +6,8 @@
 #include "thread.bpf.h"
 #include "histogram.bpf.h"
 
-/* How many other CPUs may take a subject just before this one does. Hundreds may find new cgroups
- * at once, when a node starts its containers. */
+/* How often another CPU may take a subject just before this one does. Hundreds of CPUs may find new
+ * cgroups at once, when a node starts its containers. */
 #define TAKE_ATTEMPTS 16
 
 /* Takes a free subject. OFFCPUD_SUBJECT_OTHER: there is none, or others were faster every time;
@@ -136,9 +136,9 @@ static __always_inline struct offcpud_subject *subject_of(struct task_struct *ta
  * is an error and is counted. */
 #define CLOCK_STEP_NS 10000
 
-/* The length to account in place of a negative one: 0, or a negative number for none. A global
- * function, like subject_of_cgroup(): the verifier takes the result for any number, so it follows
- * one way from there on instead of two. */
+/* The length to account in place of a negative one: 0, or a negative number if nothing is to be
+ * accounted. A global function, like subject_of_cgroup(): to the verifier the result may be any
+ * number, so it follows one path from there on instead of two. */
 __noinline __u64 length_of_step(__u64 ns)
 {
 	if (-ns < CLOCK_STEP_NS)
@@ -162,7 +162,7 @@ static __always_inline void account_running(struct offcpud_subject *subject, str
 		subject_add(&subject->running_ns, ns);
 }
 
-/* Whose wait it is. */
+/* Where a wait is accounted. */
 struct account {
 	struct offcpud_subject *subject;
 	struct offcpud_process *process;

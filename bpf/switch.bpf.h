@@ -178,8 +178,8 @@ static __always_inline __u64 taker_id(struct task_struct *task, struct offcpud_s
 	return subject && subject->cgroup_id ? subject->cgroup_id : OFFCPUD_TAKEN_BY_OTHER;
 }
 
-/* Ends the run of a thread. Returns who it was for those whom it kept off: a cgroup id or an
- * OFFCPUD_TAKEN_BY_*. */
+/* Ends the run of a thread. Returns what the thread counts as to those that it kept off: a cgroup
+ * id or an OFFCPUD_TAKEN_BY_*. */
 static __always_inline __u64 thread_leave_cpu(struct task_struct *task, struct task_struct *next,
 					      bool preempt, __u32 state, __u32 cpu, __u64 now)
 {

@@ -9,8 +9,8 @@
  *	waker	sched_waking, on any CPU; holds the thread's pi_lock, so there is one at a time. The
  *		thread may still be running, or be in its switch-out. sched_wakeup_new, the first
  *		waking of a thread, holds both locks.
- *	walk	walk_threads and walk_blocked, on any CPU; hold no lock. A walk changes only fields
- *		that are said to be its own, and others only by compare-and-swap (cmpxchg).
+ *	walk	walk_threads and walk_blocked, on any CPU; hold no lock. A walk changes
+ *		fields that are marked as its own, and others only by compare-and-swap (cmpxchg).
  *
  * The states, and every change of them; what is not listed does not happen:
  *
@@ -34,9 +34,10 @@
  *							account the block before anything else
  *	any			DEAD		switch	it leaves the CPU for the last time
  *
- * It says "any" because an event may have been missed; an unexpected state is counted as a loss. In
- * the states that are not listed for it, a waker changes only `waking`: as far as the programs
- * know, the thread is still on its CPU. Its switch-out looks for it (woken_too_early).
+ * The table says "any" because an event may have been missed; an unexpected state is counted as a
+ * loss. In states that the table does not list for a waker, the waker changes at most `waking`: as
+ * far as the programs know, the thread is still on its CPU. The thread's switch-out looks at
+ * `waking` (woken_too_early).
  *
  * Order: whoever changes `state` writes it last and with release; whoever acts on it reads it first
  * and with acquire. So all that belongs to a state is there when the state is seen.
@@ -48,7 +49,7 @@
 #include "maps.bpf.h"
 #include "sample.h"
 
-/* The FOUND states are those of threads that a walk found before any event of them. */
+/* In the FOUND states, a walk found the thread before its first event. */
 enum thread_state {
 	THREAD_UNKNOWN, /* until the first event or walk */
 	THREAD_RUNNING,
@@ -91,9 +92,9 @@ struct thread_sampling {
 
 /* Where the thread's time is accounted. */
 struct thread_owner {
-	__u32 subject; /* first shard in `subjects`, which says whose it is; by switch or waker */
-	__u32 process; /* element of `processes`; 0: not asked yet, NO_PROCESS: none; by cmpxchg */
-	__u32 group_process; /* in a leader: `process` of its threads; by cmpxchg */
+	__u32 subject; /* first shard in `subjects`; written by switch or waker */
+	__u32 process; /* element of `processes`; 0: not looked up, NO_PROCESS: none; by cmpxchg */
+	__u32 group_process; /* of a leader: `process` of its group's threads; by cmpxchg */
 	__u32 reserved;
 };
 
@@ -110,16 +111,16 @@ struct thread_block {
 	__u64 ended_ns;	       /* before began_ns: it has not ended, or is not accounted yet */
 	__u32 ender;	       /* waking.waker_tid of its end; 0: unknown */
 	__u32 task_state;      /* TASK_* */
-	__u32 skipped_ns;      /* time in blocks that past_keep() has not kept, since it kept one */
+	__u32 skipped_ns;      /* time in blocks that past_keep() left out since it last kept one */
 	__u16 past;	       /* how many blocks past_keep() has kept */
 	__u8 kind;	       /* enum offcpud_hist_kind */
 	__u8 idle;	       /* a kernel thread that waits for work */
 };
 
-/* All that has ended since born_ns. Its times add up to since_ns - born_ns, or time is missing.
- * Written by switch or waker, as the state. */
+/* Sums of all that has ended since born_ns. They add up to since_ns - born_ns, unless time is
+ * missing. Written by switch or waker, like the state. */
 struct thread_sums {
-	__u64 born_ns; /* when the first state began whose beginning was seen; 0: none */
+	__u64 born_ns; /* beginning of the first state that was seen to begin; 0: none */
 	__u64 running_ns;
 	__u64 waits_ns[OFFCPUD_HIST_KINDS];
 	__u64 kept_off_ns[OFFCPUD_TAKERS];
@@ -135,7 +136,7 @@ struct thread_longest_wait {
  * state; the end of the block clears `asleep_ns`. */
 struct thread_found {
 	__u64 ns;	 /* when */
-	__u64 asleep_ns; /* since when it slept by then, by the scheduler's account; 0: unknown */
+	__u64 asleep_ns; /* when it fell asleep, by the scheduler's account; 0: unknown */
 	__u32 kind;
 	__u32 idle;
 	__u32 task_state;
@@ -143,11 +144,12 @@ struct thread_found {
 };
 
 /*
- * Lives and dies with its task: neither the reuse of a PID nor a move to another CPU can touch it.
+ * The task storage of a thread, freed with its task: neither the reuse of a PID nor a move to
+ * another CPU affects it.
  *
- * The kernel puts one pointer before it and aligns both to a cache line (bpf_local_storage_data),
- * so the first line has 56 bytes of it, and each next one 64. A remote waking that ends a short
- * block writes the first line only; a switch writes the first two and what it adds to.
+ * The kernel puts a pointer before it and aligns both to a cache line (bpf_local_storage_data), so
+ * the first line has 56 bytes of this struct, and each further line 64. A remote waking that ends a
+ * short block writes the first line only; a switch writes the first two and what it adds to.
  */
 struct thread {
 	__u64 since_ns; /* when `state` began; WOKEN: when the block did */
@@ -159,7 +161,7 @@ struct thread {
 	/* second line */
 	struct thread_block block;
 	struct thread_sums sums;
-	/* Whoever had the CPU for most of the last wait that was long enough to be told. */
+	/* Who had the CPU for most of the last wait that was noted (OFFCPUD_NAMED_WAIT_NS). */
 	struct taker last_taker;
 	struct thread_longest_wait longest_wait;
 	/* From the sixth line on. A ring of the latest blocks before `block` that lasted at least

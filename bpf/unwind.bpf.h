@@ -107,8 +107,8 @@ static long take_area(struct task_struct *task, struct vm_area_struct *area, voi
 	return 0;
 }
 
-/* Finds the mapping of an address; mostly it is that of the frame before. The daemon learns of a
- * process some time after it began. Until then the kernel is asked, where this is possible. */
+/* Finds the mapping of an address, mostly the same as that of the frame before. The daemon learns
+ * of a process some time after it began. Until then the kernel is asked, where this is possible. */
 static __always_inline bool find_mapping(struct unwind_walk *walk, __u64 pc)
 {
 	struct offcpud_unwind_mapping *mapping;
@@ -227,8 +227,8 @@ static __always_inline bool is_sigreturn(struct unwind_walk *walk)
 	return code == 0x0f0000000fc0c748 || (code & 0xffffffffffffff) == 0x050f0000000fb8;
 }
 
-/* Steps where no table says how, as in code that was compiled at run time: by what else is known of
- * such frames, and at last by frame pointers. If they lead nowhere, the walk ends with `end`. */
+/* Steps where no table says how, as in code that was compiled at run time: first by what else is
+ * known of such frames, then by frame pointers. If they lead nowhere, the walk ends with `end`. */
 SUBPROGRAM int step_without_rule(struct unwind_walk *walk, __u32 end)
 {
 	__u64 frame[2]; /* the caller's rbp, and the return address */

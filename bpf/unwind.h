@@ -59,7 +59,7 @@ struct offcpud_unwind_rule {
 };
 OFFCPUD_UNWIND_ASSERT(sizeof(struct offcpud_unwind_rule) == 16, "rules are compared bytewise");
 
-/* Rules that every dictionary has, under these indices. */
+/* Rules that always exist, at these indices. */
 #define OFFCPUD_UNWIND_RULE_INVALID 0
 #define OFFCPUD_UNWIND_RULE_NO_FDE  1
 #define OFFCPUD_UNWIND_MAX_RULES    65536
@@ -85,15 +85,15 @@ struct offcpud_unwind_page_key {
 	__u32 page;   /* address in the ELF file >> OFFCPUD_UNWIND_PAGE_SHIFT */
 };
 
-/* Rows first .. first + rows - 1 of a chunk, ascending; the first is that of the page's first byte.
- * rows is never 0. */
+/* Rows first .. first + rows - 1 of a chunk, ascending; the first row is for the page's first byte.
+ * `rows` is never 0. */
 struct offcpud_unwind_page {
 	__u32 chunk;
 	__u32 first;
 	__u32 rows;
 };
 
-#define OFFCPUD_UNWIND_NO_OBJECT 0 /* executable memory of unknown origin, as of JIT code */
+#define OFFCPUD_UNWIND_NO_OBJECT 0 /* executable memory of unknown origin, such as JIT code */
 
 /* Key of an LPM trie: the longest matching prefix wins. Both words are big-endian. */
 struct offcpud_unwind_mapping_key {
@@ -112,11 +112,11 @@ struct offcpud_unwind_mapping {
 	__u32 reserved;
 };
 
-/* A file that may be mapped by a process of which the daemon knows nothing yet; key of the hash
- * `unwind_files`. Device and inode are those of /proc/PID/maps, which on overlayfs and btrfs are
- * not those of stat(). On btrfs, however, the device is that of stat(): in /proc/PID/maps all
- * subvolumes of a file system have one device, and the numbers of their inodes repeat. `size` is
- * part of the key because inode numbers are reused, mostly for files of another size. */
+/* Key of the hash `unwind_files`: a file that may be mapped by a process which the daemon does not
+ * know yet. Device and inode are those of /proc/PID/maps, which differ from those of stat() on
+ * overlayfs and btrfs. But on btrfs the device is that of stat(): in /proc/PID/maps all subvolumes
+ * of a file system have the same device, and their inode numbers repeat. `size` is part of the key
+ * because inode numbers are reused, mostly for files of another size. */
 struct offcpud_unwind_file_key {
 	__u64 inode;
 	__u64 size;   /* of the file, in bytes */
@@ -125,7 +125,7 @@ struct offcpud_unwind_file_key {
 };
 
 /* Executable segments, each from the beginning of its first page. Linkers make one for text, lld up
- * to two. Code in a fifth is found once the daemon knows the process. */
+ * to two. Code in a fifth segment is found once the daemon knows the process. */
 #define OFFCPUD_UNWIND_SEGMENTS 4
 struct offcpud_unwind_file {
 	__u32 object;
@@ -153,8 +153,8 @@ enum offcpud_unwind_end {
 
 #define OFFCPUD_UNWIND_FRAMES 127
 
-/* A user stack, innermost frame first. The first address, and that of a frame that a signal
- * interrupted, is of the next instruction; the others are return addresses. */
+/* A user stack, innermost frame first. In the innermost frame and in one that a signal interrupted,
+ * the address is that of the next instruction; the others are return addresses. */
 struct offcpud_unwind_stack {
 	__u32 frames;
 	__u32 end;	 /* enum offcpud_unwind_end */

@@ -59,8 +59,8 @@ static __always_inline struct offcpud_unwind_file *file_of(struct inode *inode, 
 	return bpf_map_lookup_elem(&unwind_files, &key);
 }
 
-/* The table of the file that a program maps, where the kernel maps another one in its place, as
- * overlayfs does; NULL: there is none. struct backing_file has the file in user_path since 6.7
+/* The table of the file that the program asked to map, if the kernel maps another one in its place,
+ * as overlayfs does. NULL: there is none. struct backing_file has the file in user_path since 6.7
  * (def3ae83da02). Only a file with FMODE_NOACCOUNT can be a backing file; it is one if the inode of
  * user_path is of a file system that has backing files. FMODE_BACKING says the same, but has had
  * several values. */

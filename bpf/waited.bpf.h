@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files are on which a thread waits: a socket for questions of others, one for an answer,
- * a pipe, a timer. Only sampled blocks and those that a walk finds pay for it. All memory is read
- * in a way that may fail: files of other threads may go away meanwhile.
+ * On what kinds of files a thread waits: a socket for questions of others, one for an answer, a
+ * pipe, a timer. Only sampled blocks and those that a walk finds pay for it. All memory is read in
+ * a way that may fail: files of other threads may go away meanwhile.
  */
 #ifndef OFFCPUD_WAITED_BPF_H
 #define OFFCPUD_WAITED_BPF_H
@@ -97,8 +97,8 @@ static int poll_step(__u32 index, __u32 *place)
 
 #define POLL_OFFSET(field) bpf_core_field_offset(struct poll_wqueues___waited, field)
 
-/* Whether the table of poll() is at this address, as a word that could be its polling_task
- * suggests. Its first entry tells. If it is, notes the entries, which are looked at next. */
+/* Whether the table of poll() is at this address, where a word could be its polling_task. Its first
+ * entry decides. If so, notes the entries, which are looked at next. */
 static __always_inline bool poll_table_is(struct waited *waited, __u64 at)
 {
 	struct poll_wqueues___waited *table = (void *)at;
@@ -127,8 +127,8 @@ static int poll_search_step(__u32 index, __u32 *place)
 
 /*
  * poll() and select() keep a table of the files on the thread's kernel stack, which does not change
- * while the thread sleeps (fs/select.c, struct poll_wqueues). It is near the top, and has the
- * address of the thread in it.
+ * while the thread sleeps (fs/select.c, struct poll_wqueues). The table is near the top of the
+ * stack, and contains the address of the thread.
  */
 static __always_inline void waited_on_poll(struct waited *waited, struct task_struct *task,
 					   __u32 place)

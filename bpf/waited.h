@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: (Apache-2.0 OR GPL-2.0-only) */
-/* What the files are on which a thread waits: bits of offcpud_sample.waited_on. 0: nothing is
- * known, or the wait is for no file. */
+/* What the files on which a thread waits are to its process: bits of offcpud_sample.waited_on. 0:
+ * nothing is known, or the wait is for no file. */
 #ifndef OFFCPUD_WAITED_H
 #define OFFCPUD_WAITED_H
 
-/* The kinds of files that are among them. */
-/* A socket to which others turn: listening, or bound without peer. */
+/* The kinds of files among them. */
+/* A socket to which others connect or send: listening, or bound without a peer. */
 #define OFFCPUD_ON_LISTENER 0x001
 /* A connection that was accepted, by this process or by one that passed it on. */
 #define OFFCPUD_ON_ACCEPTED 0x002
@@ -20,7 +20,7 @@
 #define OFFCPUD_ON_PIPE	 0x020
 #define OFFCPUD_ON_EVENT 0x040 /* an eventfd */
 #define OFFCPUD_ON_TIMER 0x080 /* a timerfd */
-#define OFFCPUD_ON_OTHER 0x100 /* something else, also a pair of sockets */
+#define OFFCPUD_ON_OTHER 0x100 /* anything else, socket pairs included */
 
 /* The thread reads a pipe to which its own process can write, too. */
 #define OFFCPUD_ON_OWN 0x200

@@ -47,7 +47,7 @@ static __always_inline bool is_ready(struct file___waited *file, unsigned short 
 	return BPF_CORE_READ(sk, sk_receive_queue.qlen) || BPF_CORE_READ(sk, sk_shutdown);
 }
 
-/* Keeps the file that the thread waits on most likely. */
+/* Keeps this file if the thread more likely waits on it than on the one kept so far. */
 static __always_inline void waited_prefer(struct waited *waited, struct file *file, __u32 on,
 					  unsigned short type)
 {
@@ -107,8 +107,8 @@ static __always_inline bool can_write(struct file **slot, __u64 pipe)
 	return BPF_CORE_READ((struct file___waited *)file, f_mode) & FMODE_WRITE;
 }
 
-/* Whether a process can write to the pipe; by its first descriptors, where pipes between processes
- * usually are. */
+/* Whether a process can write to the pipe. Looks at its first descriptors only, where pipes between
+ * processes usually are. */
 SUBPROGRAM bool holds_pipe(struct waited *waited, __u64 process)
 {
 	struct task_struct *task = (void *)process;

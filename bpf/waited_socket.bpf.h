@@ -12,10 +12,10 @@ static __always_inline bool has_never_heard(struct tcp_sock___waited *tcp)
 	return bpf_core_field_exists(tcp->bytes_received) && !BPF_CORE_READ(tcp, bytes_received);
 }
 
-/* What a connection is on which this side spoke last. Some protocols make an idle client do so:
- * it acknowledges at once what the peer has said (HTTP/2's SETTINGS and PING, the PONG of
- * NATS). A client that asks its next question at once looks the same but for the time: most
- * answers come soon. */
+/* What a connection is on which this side spoke last. In some protocols an idle client does so,
+ * too: it acknowledges at once what the peer has said (HTTP/2's SETTINGS and PING, the PONG of
+ * NATS). A client that asks its next question at once looks the same, but mostly has its answer
+ * soon. */
 static __always_inline __u32 on_spoken_last(__u32 sent, __u32 heard)
 {
 	__u64 after = (__u32)(sent - heard), ago = (__u32)((__u32)bpf_jiffies64() - sent);

@@ -142,7 +142,7 @@ struct task_struct___waited {
 /* Nodes of an epoll set that are looked at: each is passed up to three times. */
 #define EPOLL_STEPS 192
 
-/* Words of a kernel stack, from its top, among which the table of poll() and select() is. */
+/* The table of poll() and select() is among so many words at the top of a kernel stack. */
 #define POLL_WORDS 256
 
 /* What this search costs, in steps as WALK_STEPS counts them. */
@@ -152,24 +152,25 @@ struct task_struct___waited {
  * twice the size. */
 #define STACK_BYTES 16384ULL
 
-/* Processes next to a pipe's reader that may hold its other end; descriptors of each. */
+/* The other end of a pipe is searched in so many children and as many siblings of its reader, and
+ * in so many descriptors of each. */
 #define PIPE_PROCESSES	 32
 #define PIPE_DESCRIPTORS 16
 
-/* The most steps of all looks of one walk together; the last look may exceed it. Each takes 0.1 to
- * 0.4 us: a walk is over within 50 ms, because nobody drains the samples meanwhile. */
+/* The most steps that all looks of one walk take together; the last look may exceed it. Each step
+ * takes 0.1 to 0.4 us, so a walk is over within 50 ms: nobody drains the samples meanwhile. */
 #define WALK_STEPS (1U << 17)
 
 #define FMODE_WRITE 2 /* include/linux/fs.h */
 
-/* From where one looks at what a thread waits on. */
+/* Where a look at what a thread waits on takes place. */
 enum waited_place {
 	WAITED_IN_INTERRUPT,
 	WAITED_IN_WALK, /* which an interrupt may interrupt */
 	WAITED_PLACES,
 };
 
-/* Which of several files the thread waits on most likely. */
+/* How likely a file is the one that the thread waits on; the last is the most likely. */
 enum waited_rank {
 	WAITED_RANK_NONE,
 	WAITED_RANK_ONE,   /* there is such a file; if there are others, nobody knows which */
@@ -177,7 +178,7 @@ enum waited_rank {
 	WAITED_RANK_READY, /* it ended the wait */
 };
 
-/* The state of one look. In a map for the reason that unwind_walk is. */
+/* The state of one look. In a map for the same reason as unwind_walk. */
 struct waited {
 	__u64 since_ns;	 /* of the wait */
 	__u64 now;	 /* CLOCK_MONOTONIC */
@@ -210,7 +211,7 @@ struct {
 	__type(value, struct waited);
 } waiteds SEC(".maps");
 
-/* The walk that looks, and the steps that its looks have taken. The daemon walks once at a time. */
+/* The walk that looks, and the steps of its looks so far. The daemon runs one walk at a time. */
 __u64 walk_session = 0;
 __u64 walk_steps = 0;
 

@@ -54,8 +54,8 @@ static __always_inline void waking_count(struct offcpud_subject *subject, struct
 {
 	__u64 from = (__u64)thread->waking.waker - 1;
 
-	/* As in kept_off_add(): clang 16 and later would compare the waker, and the verifier of 6.1
-	 * would know nothing of what is one less. */
+	/* As in kept_off_add(): clang 16 and later would compare `waker`, and the verifier of 6.1
+	 * would know nothing of `from`, which is one less. */
 	asm volatile("" : "+r"(from));
 	if (subject && from < OFFCPUD_WAKERS)
 		subject_add(&subject->wakeups[from], 1);
@@ -96,7 +96,7 @@ static __always_inline void thread_queue_woken(struct thread *thread, __u64 now)
 	thread_begin_first(thread, THREAD_RUNNABLE, now);
 }
 
-/* Ends a block that was over when it began. */
+/* Ends a block whose waking was seen before the thread was BLOCKED. */
 SUBPROGRAM int thread_requeue(struct task_struct *task, struct thread *thread, __u64 now)
 {
 	block_end(task, thread, now);

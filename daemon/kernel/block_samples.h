@@ -46,7 +46,7 @@ class BlockSamples final : public StackSource {
   std::unique_ptr<Open> open_;
   const std::function<void(const SampledBlock&)>* take_ = nullptr;  // during drain()
   std::uint64_t taken_ = 0;
-  LostSamples lost_;  // since the start, at the last take_lost()
+  LostSamples lost_;  // since the start, as of the last take_lost()
 };
 
 }  // namespace offcpud

@@ -22,8 +22,8 @@ namespace offcpud {
 // The ReadingSource that reads the maps of a session. The session must outlive it.
 class BpfReadingSource final : public ReadingSource {
  public:
-  // Call it after BpfSession::attach(): losses before this call belong to the start-up and
-  // are left out.
+  // Call it after BpfSession::attach(): losses before this call belong to the start-up and are left
+  // out.
   static Result<std::unique_ptr<BpfReadingSource>> open(BpfSession& session);
 
   Result<KernelReading> read() override;

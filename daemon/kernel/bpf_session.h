@@ -32,29 +32,29 @@ inline constexpr std::uint32_t kHistogramsPerProcess = 3;
 class BpfSession {
  public:
   // Loads the programs, with maps sized for this machine; attaches none. Needs CAP_BPF and
-  // CAP_PERFMON. If the kernel refuses a program of an optional feature, the session works
-  // without the feature; see features(). Errors: Permission; Unsupported, with the end of
-  // the verifier's log.
+  // CAP_PERFMON. If the kernel refuses a program of an optional feature, the session works without
+  // the feature; see features(). Errors: Permission; Unsupported, with the end of the verifier's
+  // log.
   static Result<BpfSession> load(const SessionLimits& limits, FeatureReport features);
 
   BpfSession(BpfSession&&) noexcept;
   BpfSession& operator=(BpfSession&&) noexcept;
   ~BpfSession();
 
-  // Attaches every program and gives existing threads a state. From then on all
-  // events are followed.
+  // Attaches every program and gives existing threads a state. From then on all events are
+  // followed.
   Status attach();
 
-  // Detaches every program that follows events; their counts can still be read. The end of
-  // the process would not detach them if one of its threads hangs in the kernel, which keeps
-  // the descriptors open.
+  // Detaches every program that follows events; their counts can still be read. The end of the
+  // process would not detach them if one of its threads hangs in the kernel, which keeps the
+  // descriptors open.
   void detach();
 
-  // Gives threads without a state one, as every walk does. Needs CAP_BPF.
+  // Gives a state to threads without one, as every walk does. Needs CAP_BPF.
   Status seed();
 
-  // Starts a walk over all threads: the descriptor yields one record (offcpud_thread) per
-  // thread. Needs CAP_BPF.
+  // Starts a walk over all threads: the descriptor yields one record (offcpud_thread) per thread.
+  // Needs CAP_BPF.
   [[nodiscard]] Result<UniqueFd> open_walk() const;
 
   // From now on, the ring `stall_ends` receives the end of each block that lasted longer than this

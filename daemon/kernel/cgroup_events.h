@@ -12,8 +12,8 @@ struct ring_buffer;
 
 namespace offcpud {
 
-// The kernel's events about created and removed cgroups. Used by one thread; the session
-// must outlive it.
+// The kernel's events about created and removed cgroups. Used by one thread; the session must
+// outlive it.
 class CgroupEvents {
  public:
   static Result<std::unique_ptr<CgroupEvents>> open(BpfSession& session);

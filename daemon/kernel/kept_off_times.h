@@ -17,8 +17,8 @@
 
 namespace offcpud {
 
-// Reads who kept the cgroups off the CPU. The kernel has few places for those who did; so this adds
-// up what is read, and empties the places of one window while the programs use the other. Owned by
+// Reads who kept the cgroups off the CPU. The kernel has few places for takers, so this adds up
+// what it reads, and empties the places of one window while the programs use the other. Owned by
 // the BpfReadingSource, on its thread; the session must outlive it.
 class KeptOffTimes {
  public:
@@ -34,7 +34,7 @@ class KeptOffTimes {
   // unless they may still be adding to it.
   void turn_window(MonotonicTime now);
 
-  // What has been added since the last call, each pair once.
+  // What has been added since the last call, each pair of cgroup and taker once.
   [[nodiscard]] std::vector<KeptOffIncrease> take();
 
   // Parts of waits that were accounted to "(other)" because a cgroup had no place for one more.

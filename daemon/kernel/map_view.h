@@ -24,9 +24,9 @@ inline Status check_layout(const bpf_map* map, std::size_t key_size, std::size_t
                "' has another layout than this program");
 }
 
-// The entries of a hash map that programs change meanwhile. Ends after twice as many steps as the
-// map can hold, because the removal of the current key restarts the iteration. `complete`: every
-// key was seen. Key and Value are trivially copyable.
+// The entries of a hash map that programs change meanwhile. The iteration ends after twice as many
+// steps as the map can have entries, because the removal of the current key restarts it.
+// `complete`: every key was seen. Key and Value are trivially copyable.
 template <class Key, class Value>
 struct MapPass {
   std::vector<std::pair<Key, Value>> entries;
@@ -61,7 +61,7 @@ Result<MapPass<Key, Value>> read_hash(const bpf_map* map) {
   return pass;
 }
 
-// Replaces the keys of a hash map that only this thread changes; its values, of one byte, say
+// Replaces the keys of a hash map that only this thread changes. Its values, of one byte, mean
 // nothing.
 template <class Key>
 Status refill_keys(const bpf_map* map, std::span<const Key> keys) {

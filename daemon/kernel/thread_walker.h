@@ -19,9 +19,9 @@ class ThreadWalker {
  public:
   explicit ThreadWalker(const BpfSession& session) : session_(session) {}
 
-  // Continues the walk for `budget` of this thread's CPU time or a little longer: at least
-  // some hundred threads each time, so that every walk ends. Returns the walk when it is
-  // complete, else null.
+  // Continues the walk for `budget` of this thread's CPU time or a little longer: at least some
+  // hundred threads each time, so that every walk ends. Returns the walk when it is complete, else
+  // null.
   Result<std::shared_ptr<const ThreadWalk>> advance(std::chrono::nanoseconds budget);
 
  private:

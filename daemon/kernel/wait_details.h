@@ -24,8 +24,8 @@ class WaitDetails {
   // thread; callers ask again for those left out.
   static constexpr std::chrono::milliseconds kLongest{50};
 
-  // Needs CAP_BPF, as the other functions do. Without the feature wait_details,
-  // look-ups find nothing.
+  // Needs CAP_BPF, as the other functions do. Without the feature wait_details, look-ups find
+  // nothing.
   static Result<std::unique_ptr<WaitDetails>> open(const BpfSession& session);
   ~WaitDetails();
   WaitDetails(const WaitDetails&) = delete;

@@ -10,8 +10,8 @@
 
 namespace offcpud {
 
-// Identifies a block by its thread (tid of the initial PID namespace) and
-// its begin (CLOCK_MONOTONIC).
+// Identifies a block by its thread (tid of the initial PID namespace) and its beginning
+// (CLOCK_MONOTONIC).
 struct BlockId {
   std::uint32_t tid = 0;
   std::uint64_t since_ns = 0;

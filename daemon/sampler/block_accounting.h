@@ -55,12 +55,12 @@ class BlockAccounting {
   BlockAccounting(const BlockAccounting&) = delete;
   BlockAccounting& operator=(const BlockAccounting&) = delete;
 
-  // Call it at this interval, which any other call may change.
+  // Call it every tick_interval(), which any other call may change.
   void tick();
   [[nodiscard]] std::chrono::milliseconds tick_interval() const;
 
-  // Call it between two steps of AddressLocator::follow(), which may take long: ends
-  // overdue windows.
+  // Call it between two steps of AddressLocator::follow(), which may take long: ends overdue
+  // windows.
   void keep_time();
 
   void set_options(const SamplerOptions& options);
@@ -115,14 +115,14 @@ class BlockAccounting {
   KernelFrames kernel_frames_;
   MonotonicTime rules_since_{};  // when options_.capture took effect
   StackAllocation allocation_;
-  StratumWeights weights_;  // of its strata, by what their waits were for
-  MonotonicTime adapted_;   // when allocation_ was
+  StratumWeights weights_;  // of the strata, by what their waits were for
+  MonotonicTime adapted_;   // when allocation_ was adapted
   // The targets: processes and threads that are profiled. target_rate_ is the sampling rate of what
   // is sampled only for them.
   std::vector<std::uint32_t> targets_;
   AdaptiveRate target_rate_;
   // Blocks in progress, by thread and beginning, that were accounted to an ending profile and that
-  // the kernel may report again when they end. Only used while windows are closed.
+  // the kernel may report again when they end. Only used while windows are being closed.
   std::set<std::pair<std::uint32_t, std::uint64_t>> young_;
   std::vector<offcpud_blocked_record> blocked_records_;  // at most kBlockedAtOnce
   std::vector<KeptSample> kept_;                         // drained, but not located yet

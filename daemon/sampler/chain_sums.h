@@ -20,16 +20,16 @@
 
 namespace offcpud {
 
-// Sums what those did for whom threads waited, by cgroup and by the path from one to the next. Used
-// by one thread.
+// Sums what threads did while others waited for them, by cgroup of the waiters and by the path from
+// one thread to the next. Used by one thread.
 class ChainSums {
  public:
   static constexpr std::size_t kMostOfCgroup = 64;  // rows: the longest; the rest is Unknown
-  // While summing: paths of one cgroup and of all, and pieces of all waits. What is beyond
-  // is Unknown.
+  // While summing: paths of one cgroup and of all, and pieces of all waits. What is beyond is
+  // Unknown.
   static constexpr std::size_t kMostPaths = 512, kMostOfAll = 8'192, kMostPieces = 200'000;
-  // Nobody is said to run who was watched for less than so many sampling intervals of his process:
-  // short waits of his would be in no sample.
+  // A thread is said to run only if it was watched for at least so many sampling intervals of its
+  // process: otherwise its short waits are in no sample.
   static constexpr double kLeastWatched = 3;
 
   // By row of processes (bpf/sample.h): the longest sampling interval.
@@ -39,9 +39,9 @@ class ChainSums {
   ChainSums(WindowPaths& paths, PeerNames& names, const Intervals& intervals)
       : paths_(paths), names_(names), intervals_(intervals) {}
 
-  // Divides those of `waits` that are for something on which somebody can act and whose peer's
-  // thread is known: of each the part after `begin_ns`. `is_whole`: no block is missing in the
-  // chains. Otherwise a thread is said to run only if its own account says so.
+  // Divides those `waits` that are actionable and whose peer's thread is known; of each, the part
+  // after `begin_ns`. `is_whole`: no block is missing in the chains. If one is, a thread is said to
+  // run only if its own account says so.
   void add(std::span<const ChainedBlock> waits, std::uint64_t begin_ns,
            const IntervalChains& chains, bool is_whole);
 
@@ -49,8 +49,8 @@ class ChainSums {
 
  private:
   using Path = std::vector<std::pair<WaitFor, std::string>>;
-  // The last element: of Runs, whether the threads' own accounts say so. take() makes one row
-  // of both.
+  // The last element: of Runs, whether the threads' own accounts say so. take() merges both into
+  // one row.
   using Key = std::tuple<WaitFor, std::string, Path, ChainWaits::End, bool>;
   struct Sum {
     WaitTime time;

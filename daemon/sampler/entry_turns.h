@@ -23,7 +23,7 @@ class EntryTurns {
     std::uint32_t tgid = 0;
     std::size_t left = 0;     // mappings to put in, or an estimate of them
     std::uint64_t from = 0;   // mappings that begin below this address are in
-    std::uint64_t order = 0;  // its place among those waiting; 0: it is the last one
+    std::uint64_t order = 0;  // its place in the order of waiting; 0: behind all others
     ShareOwner user;
   };
 

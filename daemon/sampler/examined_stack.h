@@ -18,19 +18,19 @@
 
 namespace offcpud {
 
-// Functions of a stack as answers show them: "pthread_mutex_lock [libc.so.6]". Names that have the
-// object in them, and those of the kernel itself, stand alone; those of Python have their line.
+// Functions of a stack as answers show them: "pthread_mutex_lock [libc.so.6]". Names that contain
+// their object, and names of the kernel itself, stand alone. Names of Python have their line.
 // Programs choose their names, so long ones are cut.
 struct StackTexts {
   static constexpr std::size_t kMostBytes = 16'384;  // of the texts of both stacks
   static constexpr std::size_t kMostOfOne = 256;
 
   SharedTexts user, kernel;  // innermost first
-  bool shortened = false;    // because all together are too long: below kMostOfOne each
+  bool shortened = false;    // each below kMostOfOne, because all together were too long
 };
 StackTexts texts_of(std::span<const StackFrame> user, std::span<const StackFrame> kernel);
 
-// What waits with one stack are for, as the stack says, and the evidence that may say otherwise.
+// What the waits with one stack are for by the stack itself, and which evidence may say otherwise.
 // Used by one thread.
 class ExaminedStack {
  public:
@@ -60,8 +60,7 @@ class ExaminedStack {
   std::shared_ptr<const ExaminedWait> as(const EvidenceVerdict& verdict);
 
   [[nodiscard]] bool has_texts() const { return !texts_.user.empty() || !texts_.kernel.empty(); }
-  // Drops the functions; keeps what the stack waits for. Only StackRoom calls it, which counts
-  // them.
+  // Drops the functions, but keeps what the stack waits for. Called only by StackRoom.
   void drop_texts();
   [[nodiscard]] std::size_t bytes() const { return bytes_; }  // about
 

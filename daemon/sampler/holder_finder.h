@@ -21,15 +21,15 @@
 namespace offcpud {
 
 // Finds who holds the locks for which the blocked threads of a walk wait: the kernel tells some
-// holders itself, the memory of programs others. A holder is told if the last two walks agree. The
-// memory of a lock may be read twice in one walk instead, if its waiter has waited for kSureNs: its
-// holder is in the waiter's process in any case. A lock that changes hands has no holder, but many
-// in turn. Used by one thread.
+// holders itself, the memory of programs others. A holder is reported if the last two walks agree.
+// For a lock in memory whose waiter has waited for kSureNs, it is enough if two readings in one
+// walk agree: the holder is in the waiter's process in any case. A lock that changes hands has no
+// holder, but many in turn. Used by one thread.
 class HolderFinder {
  public:
   static constexpr std::uint64_t kSureNs = 1'000'000'000;
-  // Locks whose memory one walk reads, some 2 us each: of one process, of one user once kMostFree
-  // are read, and of all.
+  // The most locks whose memory one walk reads, some 2 us each: of one process; of one user, once
+  // kMostFree are read; and of all.
   static constexpr std::size_t kMostOfProcess = 512, kMostFree = 1'024, kMostOfUser = 2'048,
                                kMost = 8'192;
 
@@ -43,8 +43,8 @@ class HolderFinder {
   // Ends the walk: asks the kernel for the holders.
   Result<HeldBlocks> find(StackSource& kernel);
 
-  // What the last find() saw of the locks of which it told no holder. Leaves out locks of a kind of
-  // which no holder can be known.
+  // What the last find() saw of the locks for which it reported no holder. Leaves out kinds of
+  // locks whose holder cannot be known.
   [[nodiscard]] UnheldBlocks take_unheld() { return std::exchange(unheld_, {}); }
 
   // Threads whose locks were not looked at for lack of room, since the start; once for each walk.
@@ -56,7 +56,7 @@ class HolderFinder {
   struct Waiter {
     Block block;
     std::uint64_t seen_ns = 0;
-    std::uint64_t owner_key = 0;  // offcpud_owner.key; 0: as `place` has it
+    std::uint64_t owner_key = 0;  // offcpud_owner.key; 0: the lock at `place` has it
     LockKind kind = LockKind::Mutex;
     Place place{};
   };
@@ -86,7 +86,7 @@ class HolderFinder {
   std::map<Place, Lock> locks_;  // whose memory this walk has read
   std::map<std::uint32_t, std::size_t> of_process_;
   std::map<ShareOwner, std::size_t> of_user_;
-  // Of the walk before: holders, sure or not. Nothing: the lock named nobody who lives.
+  // Of the walk before: holders, sure or not. Nothing: the lock named no living thread.
   std::map<Block, std::optional<LockHolder>> last_;
   std::map<Place, std::uint64_t> last_owners_;  // of the walk before: Lock::owner_key
   UnheldBlocks unheld_;

@@ -39,7 +39,7 @@ class KernelRoom {
   KernelRoom(TableStore& tables, UserOf user_of, MonotonicTime now);
 
   // A process begins, and inherits mappings with at least `entries` entries. False: it is outside
-  // until its turn, and until the entries of an earlier process of its number are removed.
+  // until its turn, and until the entries of an earlier process with its number are removed.
   bool began(std::uint32_t tgid, std::size_t entries);
   // Removes its mappings: at once, or by remove_some().
   Status ended(std::uint32_t tgid);
@@ -47,16 +47,16 @@ class KernelRoom {
   // Whether the tables should contain the process's mappings.
   [[nodiscard]] bool admits(std::uint32_t tgid) const { return !outside_.contains(tgid); }
 
-  // Whether `entries` entries of the process may be written or removed now; the caller then does
-  // it.
+  // Whether `entries` entries of the process may be written or removed now, by the caller.
   bool has_time_for(std::uint32_t tgid, std::size_t entries);
 
-  // Whether a mapping that begins at `begin` is to be put in now. False: at the next turn of the
-  // process.
+  // Whether a mapping that begins at `begin` is to be put in now. False: at the process's next
+  // turn.
   [[nodiscard]] bool puts_now(std::uint32_t tgid, std::uint64_t begin) const;
   // Mappings of an admitted process that begin at `begin` or above wait for its turns.
   void put_later(std::uint32_t tgid, std::uint64_t begin);
-  // Puts an admitted process outside until all its entries are removed, step by step.
+  // Has all entries of an admitted process removed, step by step. Until then, and until its turn
+  // after that, the process is outside.
   void put_anew(std::uint32_t tgid);
 
   // Makes room for a mapping. False: there is none, so the process itself is evicted. Calls
@@ -129,7 +129,7 @@ class KernelRoom {
   std::unordered_map<std::uint32_t, ShareOwner> users_;
   // Users of processes that have ended or executed another program.
   std::unordered_map<std::uint32_t, ShareOwner> earlier_users_;
-  std::chrono::nanoseconds budget_ = kAtStart;  // of CPU time for entries now
+  std::chrono::nanoseconds budget_ = kAtStart;  // CPU time that entries may use now
   MonotonicTime refilled_;
   // Entries since used_since_ for which there was no time to spare, by process and by user. Unknown
   // users count as one.

@@ -41,11 +41,12 @@ class LateTables {
     ShareOwner user;
     std::uint64_t from = 0;  // mappings that begin below this address know their tables
   };
-  // Removes the next process from the queue, users in turn. Tables were made since the process was
-  // last told of all; it may have unmapped their objects meanwhile. Nothing: no user for whom `may`
-  // is true has one.
+  // Removes the next process from the queue; users take turns. Tables were made since the process
+  // was last told of all, but it may have unmapped their objects meanwhile. Nothing: no user for
+  // whom `may` is true has one.
   std::optional<Telling> next_to_tell(const ObjectTurns::May& may);
-  // Queues the process again, to be told from `telling.from` on; of all if a table was made since.
+  // Queues the process again, to be told from `telling.from` on, or of all mappings if a table was
+  // made since.
   void tell_rest(const Telling& telling);
 
   // Valid until the next change.
@@ -68,7 +69,7 @@ class LateTables {
   std::unordered_map<std::uint64_t, std::unordered_set<std::uint32_t>> processes_;  // by object
   std::unordered_map<std::uint32_t, Process> objects_;                              // by process
   ObjectTurns to_tell_;  // processes whose entries must be written again
-  std::unordered_map<std::uint32_t, std::uint64_t> told_below_;  // addresses, of those in part
+  std::unordered_map<std::uint32_t, std::uint64_t> told_below_;  // addresses, of those told in part
 };
 
 }  // namespace offcpud

@@ -53,8 +53,8 @@ class NamingQueue {
   // called if that thread has ended.
   void name(SampledInterval interval, std::chrono::milliseconds patience, Done done);
 
-  // The same, to find what the waits of an interval were for. Jobs of the two kinds neither delay
-  // nor hurry each other.
+  // Does the same in order to find what the waits of an interval were for. Jobs of the two kinds
+  // neither delay nor hurry each other.
   using Examined = std::function<void(std::shared_ptr<const WaitWindow>)>;
   void examine(WaitInterval interval, std::chrono::milliseconds patience, Examined done);
   // The most intervals that may wait to be examined. With more, the next interval becomes longer

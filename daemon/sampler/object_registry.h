@@ -27,8 +27,8 @@ namespace offcpud {
 // maps, its file to the thread that reads symbols; each for the user who maps it first. Used by one
 // thread; all arguments must outlive it.
 //
-// Making tables uses time of this thread, and all stacks depend on the thread, so each user has
-// a share of the time (CpuShares). Objects beyond a user's share are walked by frame pointers
+// Making tables uses time of this thread, and all stacks depend on the thread, so each user has a
+// share of the time (CpuShares). Code of objects beyond a user's share is walked by frame pointers
 // until the user has time again; then their tables are made, and the processes that map them get
 // them (LateTables).
 class ObjectRegistry final : public MappingObserver {
@@ -48,8 +48,8 @@ class ObjectRegistry final : public MappingObserver {
   // 0: its symbols are unknown.
   [[nodiscard]] ObjectId symbols_of(const MappedObject& object) const;
 
-  // A sampled process maps the object. So the file can still be opened, through this process, when
-  // the process that mapped it last is gone.
+  // Notes that a sampled process maps the object. So the file can still be opened, through this
+  // process, when the process that mapped it last is gone.
   void seen_in(std::uint32_t tgid, const Mapping& mapping);
 
   // Adds the mappings of processes admitted by KernelRoom, and makes tables that were not made when
@@ -61,8 +61,8 @@ class ObjectRegistry final : public MappingObserver {
   // and some that were passed on before the root of their process could be opened. Call it often.
   void offer_again(MonotonicTime now);
 
-  // Tables that were not made at once because their user had no time left, or they
-  // could not be written.
+  // Tables that were not made at once because their user had no time left, or they could not be
+  // written.
   [[nodiscard]] std::uint64_t late_tables() const { return late_tables_; }
 
   // The number of copies of objects without a table: their user had no time left, or they were
@@ -167,7 +167,7 @@ class ObjectRegistry final : public MappingObserver {
   HeldFiles held_;                                     // files of objects_
   LateTables late_;
   MonotonicTime next_late_ = MonotonicTime::min();
-  // Objects of several users may share their functions.
+  // Objects of several users may have the same symbols.
   std::unordered_multimap<ObjectId, std::uint64_t> by_symbols_;
   ObjectTurns without_root_;
   MonotonicTime next_with_root_ = MonotonicTime::min();

@@ -12,7 +12,7 @@
 
 namespace offcpud {
 
-// How whom or what a wait was on is called within one window: PeerWaits::on. Used by one thread.
+// Names whom or what waits were on, within one window: PeerWaits::on. Used by one thread.
 class PeerNames {
  public:
   // Both must outlive the object.

@@ -15,11 +15,11 @@
 namespace offcpud {
 
 // Sums the time within a window by process, by what its threads waited for, and by whom or what
-// they waited on. Summed over the last, it equals what EndedWaits and SiteWaits have.
+// they waited on. Summed over all peers, it equals what EndedWaits and SiteWaits have.
 class PeerSums {
  public:
-  // Of one cgroup, so many rows, the longest, name both processes. The rest is added up by whom
-  // they waited on, so many again, and "(other)".
+  // So many rows of a cgroup, the longest, name both processes. The rest is added up by whom it
+  // waited on, in so many rows again and in "(other)".
   static constexpr std::size_t kMostOfCgroup = 256;
 
   // Both must outlive the object.

@@ -39,8 +39,8 @@ class PlacePasts {
   // Nothing is usual at a place that was lively for less than this.
   static constexpr std::chrono::seconds kLeastSeen{60};
   static constexpr float kFewestSamples = 100;
-  // A silence is no accident if as many samples as this would have come from the place meanwhile.
-  // Half of them may have been lost.
+  // A silence is no accident if so many samples would have come from the place meanwhile; half of
+  // them may have been lost.
   static constexpr double kSurelySilent = 40;
   // A silence must last at least this many times as long as the longest wait.
   static constexpr std::uint64_t kOfLongest = 2;
@@ -71,8 +71,8 @@ class PlacePasts {
     }
   };
   void learn(std::uint64_t place, const Holder& holder, const WaitSum& sum);
-  // In this window, so many waits of these units have no stack that their places may have been
-  // lively unnoticed. Call it after learn().
+  // In this window, too many waits of these units have no stack: their places may have been lively
+  // unnoticed. Call it after learn().
   void deafen(const std::set<std::uint64_t>& units);
 
   // What was usual at the place before a block began at `since_ns` that still lasts. Null: the
@@ -87,7 +87,7 @@ class PlacePasts {
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
 
  private:
-  // By length: the last one has all that are longer.
+  // Octaves of lengths of waits; the last one has all longer waits.
   static constexpr std::size_t kOctaves = 26;
   using Slot = ShareSlots::Slot;
   struct Held {
@@ -102,7 +102,7 @@ class PlacePasts {
     std::uint64_t last_ns = 0;    // end of the last wait
     std::uint64_t woke_ns = 0;    // end of the window in which it became lively
     std::uint64_t lively_ns = 0;  // since the start
-    std::uint64_t faded_ns = 0;   // to when the following numbers have been faded
+    std::uint64_t faded_ns = 0;   // up to when the following numbers have faded
     float lively_seconds = 0, samples = 0, longest_ns = 0;  // `samples` came within that time
     std::array<float, kOctaves> waits{};                    // estimates
   };

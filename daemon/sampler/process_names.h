@@ -20,9 +20,9 @@ struct RuntimeNames {
   std::shared_ptr<const JitCodeBoard> jit;  // null: no code made at run time is read from memory
 };
 
-// Names functions of programs: in objects by their symbols, in code made at run time by the map
-// that the program writes, or else by what was read from its memory. Valid during one job of the
-// thread that owns the names.
+// Names functions of programs: in objects by their symbols; in code made at run time by the perf
+// map that the program writes, or else by what was read from its memory. Valid during one job of
+// the thread that owns the names.
 class ProcessNames final : public FunctionNames {
  public:
   ProcessNames(SymbolCache& objects, RuntimeNames& runtime, MonotonicTime now)

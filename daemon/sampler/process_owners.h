@@ -17,8 +17,8 @@ namespace offcpud {
 // remembered. A process that has ended by then belongs to nobody. Used by one thread.
 class ProcessOwners {
  public:
-  // The most processes that are remembered: more than the blocks of a window can have. Beyond, the
-  // half that was looked up longest ago is forgotten at once.
+  // The most processes that are remembered: more than the blocks of a window can have. Beyond that,
+  // the half that was looked up longest ago is forgotten at once.
   static constexpr std::size_t kMost = 49'152;
 
   using UserOf = std::function<ShareOwner(std::uint32_t tgid)>;  // in the daemon's PID namespace

@@ -46,11 +46,11 @@ class PythonProcesses {
     Is is = Is::NotPython;
     std::shared_ptr<const PythonRuntime> runtime;  // if it is Python
   };
-  // `frames`: of the user stack of a thread of the process in `sample`.
+  // `frames`: the user stack of a thread of the process in `sample`.
   Found find(const offcpud_sample& sample, std::span<const LocatedFrame> frames);
 
-  // Counts and reports a thread whose memory did not look like that of a thread of its
-  // process's Python.
+  // Counts and reports a thread whose memory did not look like that of a thread of its process's
+  // Python.
   void mismatch(const offcpud_sample& sample);
 
   // At most kMostLookedAt processes that have a CPython and were found within kLookedAtFor, by

@@ -27,11 +27,11 @@ namespace offcpud {
 // not run in between. Used by one thread.
 class PythonStacks {
  public:
-  // The most threads whose stacks are read in one walk or look: of one process, of one user, and
-  // in all.
+  // The most threads whose stacks are read in one walk or look: of one process, of one user, and in
+  // all.
   static constexpr std::size_t kMostOfProcess = 256, kMostOfUser = 1'024, kMost = 4'096;
-  // The most blocks that are remembered, with and without Python, and the most memory for
-  // their stacks.
+  // The most blocks that are remembered, with and without Python, and the most memory for their
+  // stacks.
   static constexpr std::size_t kMostKnown = 65'536;
   static constexpr std::size_t kMostBytes = std::size_t{16} << 20;
 
@@ -55,8 +55,8 @@ class PythonStacks {
 
   // Ends a look at some threads: more may be read in the next one.
   void end_look();
-  // Ends a walk over all threads. Forgets the blocks that neither this walk nor the one before
-  // has seen.
+  // Ends a walk over all threads. Forgets the blocks that neither this walk nor the one before has
+  // seen.
   void end_walk();
 
   // Threads whose stacks were not read for lack of room, or not used because the thread ran

@@ -11,8 +11,8 @@
 
 namespace offcpud {
 
-// The open windows: one for the current snapshot, and one for each profile being taken.
-// Used by one thread.
+// The open windows: one for the current snapshot, and one for each profile being taken. Used by one
+// thread.
 class SampleWindows {
  public:
   static constexpr std::size_t kMost = 8;

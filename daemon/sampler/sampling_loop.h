@@ -37,8 +37,8 @@ class SamplingLoop {
                  StackSampler::Done done);
   // Ends the open snapshot and the loop.
   void stop();
-  // Call it after the loop ended. Waits until all samples have names, but no longer
-  // than `patience`.
+  // Call it after the loop ended. Waits until all samples have names, but no longer than
+  // `patience`.
   void finish(std::chrono::milliseconds patience);
 
  private:

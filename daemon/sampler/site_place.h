@@ -19,8 +19,8 @@ inline bool has_name(const StackFrame& frame) {
          frame.function.find("+0x") == std::string::npos;
 }
 
-// Identifies a frame of a place, by names, so that all calls of a function are one frame. 0: it has
-// no name.
+// Identifies a frame of a place by names, so that all calls of a function count as one frame. 0: it
+// has no name.
 inline std::uint64_t name_hash(const StackFrame& frame) {
   if (!has_name(frame)) return 0;
   const std::uint64_t hash =

@@ -30,8 +30,8 @@ struct SamplerInputs {
 // needs, and names functions on another one. No pass waits for either.
 class StackSampler {
  public:
-  // Needs CAP_BPF and CAP_PERFMON; the thread keeps CAP_BPF. Call it before the caller drops
-  // its capabilities.
+  // Needs CAP_BPF and CAP_PERFMON; the thread keeps CAP_BPF. Call it before the caller drops its
+  // capabilities.
   static Result<std::unique_ptr<StackSampler>> start(const SamplerInputs& inputs,
                                                      const SamplerOptions& options,
                                                      SamplerReports reports);

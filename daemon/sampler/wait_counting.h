@@ -25,8 +25,8 @@ namespace offcpud {
 // by one thread.
 class WaitCounting {
  public:
-  // The most blocks that are remembered. The blocks of the last window and of this one together are
-  // fewer; when there are more, blocks that found no room are forgotten.
+  // The most blocks that are remembered. The last window and this one together note fewer. So if
+  // there are more, some found no room, and these are forgotten.
   static constexpr std::size_t kMostTold = WaitSums::kMostBlocks / 2 * 5;
   // For the sums of the open window and of those that are being named.
   static constexpr std::size_t kMostBytes = std::size_t{32} << 20;
@@ -79,8 +79,8 @@ class WaitCounting {
     bool now = false;             // the open one has it
   };
 
-  // How many processes are looked up in one window once there is no room: of those that hold
-  // something (50 ms), and of those that want more, which cost more to fork than to look up.
+  // The most processes that are looked up in one window once there is no room: of those that hold
+  // something (50 ms), and of those that want more. Forking one costs more than looking it up.
   static constexpr std::size_t kMostHoldersAsked = 2'000, kMostAsked = 20'000;
 
   ShareOwner owner_of(const WaitSums::Asked& process);

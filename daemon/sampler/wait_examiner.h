@@ -39,7 +39,7 @@ class WaitExaminer {
   static constexpr std::size_t kMostBytes = std::size_t{24} << 20;
   // After this time a stack is examined again: its process may have loaded other code.
   static constexpr std::chrono::seconds kGoodFor{120};
-  // The same for a stack that did not say for certain what it waits for: a name may have been
+  // The same for a stack that was not certain about what it waits for: a name may have been
   // missing.
   static constexpr std::chrono::seconds kUnsureFor{15};
   // A stack without samples for this long is forgotten: its process may have ended.
@@ -59,8 +59,8 @@ class WaitExaminer {
     PlaceClasses& places;     // of snapshots; it adds what other processes say
     ProcessOwners& owners;
     StratumTimes& strata;                    // it adds the waits that ended
-    std::shared_ptr<const SiteRules> rules;  // other ones than in the last call: all but the past
-                                             // of places is forgotten
+    std::shared_ptr<const SiteRules> rules;  // if they are other ones than in the last call, all
+                                             // but the past of places is forgotten
     MonotonicTime now;
   };
   std::shared_ptr<const WaitWindow> examine(const WaitInterval& interval, const Means& means);

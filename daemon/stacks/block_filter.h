@@ -21,7 +21,7 @@ struct BlockFilter {
   bool kernel_threads = true;
   std::uint64_t min_ns = 0;  // length of the block
   std::uint64_t max_ns = kNoMaximum;
-  std::optional<std::uint32_t> task_state;  // TASK_*: at least one of these bits; 0: runnable
+  std::optional<std::uint32_t> task_state;  // TASK_*: at least one of these bits; 0: no block
 
   friend bool operator==(const BlockFilter&, const BlockFilter&) = default;
 

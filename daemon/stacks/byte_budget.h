@@ -40,7 +40,7 @@ class ByteBudget {
       return true;
     }
 
-    // Part of what was taken.
+    // Gives back a part of what was taken.
     void give_back(std::size_t bytes) {
       if (!budget_) return;
       taken_ -= bytes;

@@ -26,8 +26,8 @@ struct InterpretedFrame {
 struct InterpretedStack {
   std::uint64_t id = 0;                  // never reused; equal stacks may have different ones
   std::vector<InterpretedFrame> frames;  // innermost first, `at` ascending
-  // Frames of the user stack that are not shown: from `hidden_from` up to, not
-  // including, `hidden_to`.
+  // Frames of the user stack that are not shown: from `hidden_from` up to, not including,
+  // `hidden_to`.
   std::uint32_t hidden_from = 0, hidden_to = 0;
 
   [[nodiscard]] std::size_t bytes() const;  // about

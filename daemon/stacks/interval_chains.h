@@ -20,7 +20,7 @@ namespace offcpud {
 struct ChainedBlock {
   std::uint32_t tid = 0, tgid = 0;           // in the initial PID namespace
   std::uint64_t since_ns = 0, ended_ns = 0;  // CLOCK_MONOTONIC; 0: the beginning was not seen
-  double stands_for = 1;                     // as many such blocks
+  double stands_for = 1;                     // so many such blocks
   WaitFor wait_for = WaitFor::Unknown;
   std::uint32_t kind = 0;       // offcpud_hist_kind
   std::uint64_t cgroup_id = 0;  // of the thread
@@ -32,13 +32,13 @@ struct ChainedBlock {
 // What the thread that ended a wait did during it: an interval inside an interval. If a thread
 // waited from t1 to t2 and was woken by W, then W's own blocks, clipped to that time, say what W
 // waited for, and so on with whoever woke W; the rest of the time W ran, waited for a CPU, or for
-// something that is in no sample. Averages of what W does in general must not be multiplied
-// instead: other clients' requests would enter (measured: 70 % told where 99.6 % was true).
+// something that is in no sample. It would be wrong to multiply averages of what W does in general:
+// they include other clients' requests (measured: 70 % told where 99.6 % was true).
 //
-// What W did comes from its own account, as far as that goes back: a sampled wait brings the
-// last blocks of W, of whoever ended the longest of those, and so on (PastBlocks). What such a
-// block was for is known from the sample if the block is in it, else from other blocks of the
-// process (WaitHabits).
+// What W did comes from its own account, as far as that goes back: a sampled wait brings the last
+// blocks of W, of whoever ended the longest of those, and so on (PastBlocks). What such a block was
+// for is known from the sample if the block is in it, else from other blocks of the process
+// (WaitHabits).
 //
 // What W did before that, and what threads on further hops did, is known only if both blocks are in
 // the sample. A block as long as its sampling interval always is; a shorter one is with probability
@@ -50,12 +50,12 @@ class IntervalChains {
   static constexpr std::size_t kMostHops = 4;
   static constexpr std::size_t kMostPieces = 256;  // of one wait
 
-  using End = ChainEnd;  // Unknown: from before the first block that is known, or too many pieces
+  using End = ChainEnd;  // Unknown: before the first known block, or too many pieces
   struct Piece {
     std::span<const ChainedBlock* const> steps;  // after the wait itself, each woken by the next
     End end = End::Unknown;
     double ns = 0;  // of the wait, as the samples of the steps estimate it: may be negative
-    double variance_ns2 = 0;  // of it, given the wait
+    double variance_ns2 = 0;  // of `ns`, given the wait
     // Of Runs: whether the thread's own account says so. If not, for how long the thread was
     // watched, and its process.
     bool is_sure = false;
@@ -64,7 +64,7 @@ class IntervalChains {
   };
   using Take = std::function<void(const Piece& piece)>;
 
-  // `blocks`: of all threads; none that ended before `begin_ns` is missing for its own sake.
+  // `blocks`: of all threads. Those that ended before `begin_ns` may be missing.
   IntervalChains(std::vector<ChainedBlock> blocks, std::uint64_t begin_ns);
 
   // Divides a wait whose peer's thread is known. The pieces add up to its length.

@@ -20,8 +20,9 @@ struct PeerTime {
 // The time of one sum, by whom or what its blocks waited on. A value type.
 class PeerTimes {
  public:
-  // Further processes are told apart by their cgroup alone, as a server may have a new one for each
-  // connection: so many again. What is left, or finds no bytes, is not told apart.
+  // Beyond these, processes are told apart by cgroup only, in so many entries again, because a
+  // server may have a new process for each connection. Whatever is left, or finds no bytes, is in
+  // one entry.
   static constexpr std::size_t kMost = 64;
 
   // The time of this peer. The room for a new one is taken from `bytes`.

@@ -12,8 +12,8 @@ namespace offcpud {
 
 // Which blocks the kernel samples, and how densely; see bpf/sample.bpf.h.
 struct SampleChoice {
-  // For all processes. With a `max_ns`, blocks in progress are not accounted, because
-  // they may exceed it.
+  // For all processes. With a `max_ns`, blocks in progress are not accounted, because they may
+  // exceed it.
   BlockFilter blocks = BlockFilter::none();
   SamplingIntervals intervals{std::chrono::milliseconds(10)};
   // Targets: processes and threads, numbered in the daemon's PID namespace, for which the interval

@@ -37,8 +37,8 @@ inline bool is_in_progress(const offcpud_sample& sample) {
   return (sample.flags & OFFCPUD_SAMPLE_IN_PROGRESS) != 0;
 }
 
-// `frames` contains the stacks one after the other, as in the record. Counts that
-// exceed it are reduced.
+// `frames` contains the stacks one after the other, as in the record. Counts that exceed it are
+// reduced.
 inline SampledBlock sampled_block(const offcpud_sample& sample, const offcpud_peer& peer,
                                   std::span<const __u64> frames) {
   SampledBlock block;

@@ -43,7 +43,7 @@ class WaitClasses {
  public:
   virtual ~WaitClasses() = default;
   // Sets `wait_for` and `site` of an entry, which is otherwise complete and is about to be added to
-  // `snapshot`, whose frames it uses. At later calls the same snapshot has more of both.
+  // `snapshot`, whose frames it uses. At later calls the same snapshot has more entries and frames.
   // `own_timer`: the thread's own timer ended its blocks.
   virtual void classify(const Snapshot& snapshot, StackEntry& entry, const BlockSum& sum,
                         bool own_timer) = 0;

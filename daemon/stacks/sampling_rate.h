@@ -12,8 +12,8 @@ namespace offcpud {
 class SamplingRate {
  public:
   // Blocks longer than the interval are always sampled, so their number has no other limit: a
-  // thousand threads that sleep for a second make a thousand stacks a second until the
-  // interval is longer.
+  // thousand threads that sleep for a second make a thousand stacks a second until the interval is
+  // longer.
   static constexpr std::chrono::nanoseconds kLeast = std::chrono::microseconds(100);
   static constexpr std::chrono::nanoseconds kMost = std::chrono::minutes(10);
 

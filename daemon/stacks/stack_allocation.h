@@ -13,7 +13,7 @@
 
 namespace offcpud {
 
-// Shares a budget of stacks among the strata, which gives the sampling interval of each. Sums over
+// Shares a budget of stacks among the strata, and so sets the sampling interval of each. Sums over
 // samples are unbiased with any intervals that depend only on what was sampled before, so they may
 // change at any time; the choice only decides whose error is small.
 //

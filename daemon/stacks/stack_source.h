@@ -55,8 +55,9 @@ class StackSource {
     return {};
   }
 
-  // Goes on with a walk over the sockets of all processes, for about this long. Null: it is not
-  // over yet, or this kernel cannot; else what it found, and the next call begins another one.
+  // Continues a walk over the sockets of all processes, for about this long. Returns what the
+  // finished walk found; the next call begins another one. Null: the walk is not over yet, or this
+  // kernel cannot do it.
   virtual Result<std::shared_ptr<const SocketTable>> walk_sockets(
       std::chrono::nanoseconds /*budget*/) {
     return std::shared_ptr<const SocketTable>();

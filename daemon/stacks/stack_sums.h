@@ -30,8 +30,8 @@ struct WakePair {
   std::uint32_t tid = 0;
   std::uint32_t waker_tid = 0;  // 0: no thread, not known, or the block is in progress
   std::uint32_t samples = 0;
-  // The sum of what each sampled block stands for or, if that is more, of its whole length; of one
-  // block a second at most.
+  // The sum over its sampled blocks: of each, what it stands for or its whole length, whichever is
+  // more, but a second at most.
   double ns = 0;
   double whole_ns = 0;      // what they stand for, however long
   double variance_ns2 = 0;  // of whole_ns
@@ -62,7 +62,7 @@ struct BlockSum {
 // in full, so different ones are never merged. Single-threaded.
 class StackSums {
  public:
-  // Kept of each sum: in a crowd behind one lock everybody wakes everybody.
+  // The most pairs of each sum: behind one lock, everybody may wake everybody.
   static constexpr std::size_t kMostPairs = 128;
 
   // Keeps `most` different stacks apart, within a shared budget of bytes. The time of further ones

@@ -109,11 +109,12 @@ class WaitSums {
   void begin_at(std::uint64_t ns) { begin_ns_ = ns; }
 
   // Adds a sampled block. Returns its sum, valid until the next call, if it is the first with this
-  // stack, for the caller to locate; else null. Blocks in progress add no wait.
-  // `peer`: whom it waited on.
+  // stack, for the caller to locate; else null. Blocks in progress add no wait. `peer`: whom it
+  // waited on.
   WaitSum* add(const SampledBlock& block, const WaitPeer& peer = {});
 
-  // Notes the block of this sample, whose stack was added last. Does nothing if that had no room.
+  // Notes the block of this sample, whose stack was added last. If that had no room, the block is
+  // left out.
   void note(const offcpud_sample& sample, const WaitPeer& peer = {});
   // The same for a block whose stack is known.
   void note_known(const offcpud_sample& sample, const WaitPeer& peer = {});
@@ -178,8 +179,8 @@ class WaitSums {
   OwnerOf owner_of_;
   std::shared_ptr<ByteBudget> budget_;
   ByteBudget::Share bytes_;
-  std::vector<WaitSum> sums_;                               // with an empty key: free
-  std::vector<std::uint32_t> serials_;                      // of sums_; another sum has another one
+  std::vector<WaitSum> sums_;           // with an empty key: free
+  std::vector<std::uint32_t> serials_;  // of sums_: changes with the sum at a place
   std::unordered_map<Key, std::size_t, WordsHash> places_;  // of sums_
   std::size_t last_ = SeenBlock::kKnown;                    // that add() used; kKnown: none
   std::map<BlockKey, Noted> blocks_;
