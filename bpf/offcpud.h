@@ -185,7 +185,7 @@ struct offcpud_thread {
 	__u64 start_ns;		/* CLOCK_BOOTTIME at which the thread started */
 	__u64 process_start_ns; /* the same of the leader of its process */
 	__u64 cgroup_id;
-	__u64 unaccounted_ns; /* lifetime in its cgroup that is in none of the sums; an __s64 */
+	__u64 unaccounted_ns; /* time since its first state that no sum has; an __s64 */
 	/* Sums of what has ended since the programs first saw the thread. */
 	__u64 running_ns;
 	__u64 waits_ns[OFFCPUD_HIST_KINDS];

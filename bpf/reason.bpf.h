@@ -147,7 +147,8 @@ SUBPROGRAM __u32 class_of_restarted(struct task_struct *task, unsigned long seco
 }
 
 /* The class of the system call that a user thread is in. OFFCPUD_CLASS_OTHER outside of one:
- * orig_ax is then -1 or the error code of an exception, whose low bits are no number. */
+ * orig_ax is then -1, which idtentry_body stores in place of an exception's error code
+ * (arch/x86/entry/entry_64.S). */
 static __always_inline __u32 class_of_syscall(struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);

@@ -25,7 +25,7 @@ struct CgroupReading {
   std::uint64_t running_ns = 0;
   std::array<std::uint64_t, OFFCPUD_TAKERS> preemptions{};
   std::array<std::uint64_t, OFFCPUD_WAKERS> wakeups{};
-  std::uint64_t unaccounted_ns = 0;  // of threads that ended or moved away; modulo 2^64
+  std::uint64_t unaccounted_ns = 0;  // of threads that ended in it; modulo 2^64
   // Null: no episode yet.
   std::array<std::unique_ptr<LatencyHistogram>, OFFCPUD_HIST_KINDS> histograms;
 };
