@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace offcpud {
@@ -42,6 +43,16 @@ inline std::optional<WaitFor> wait_for_named(std::string_view name) {
 // Whether nobody suffers from a wait for this.
 constexpr bool is_idle(WaitFor wait_for) {
   return wait_for == WaitFor::Work || wait_for == WaitFor::Timer;
+}
+
+// "lock,answer,storage,memory,stopped,unknown": all that is not idle, as queries name it.
+inline std::string names_of_not_idle() {
+  std::string names;
+  for (std::size_t i = 0; i < kWaitForNames.size(); ++i) {
+    if (is_idle(static_cast<WaitFor>(i))) continue;
+    names.append(names.empty() ? "" : ",").append(kWaitForNames[i]);
+  }
+  return names;
 }
 
 // Whether somebody may want to do something about a wait for this.

@@ -31,6 +31,7 @@ ChangesFlags::ChangesFlags(CLI::App& command, CtlOptions& options) : options_(op
   add_query_flag(command, options.query, "--idle", "idle", "true",
                  "Also waits for work, for timers and for children of one's own");
   add("--limit", "limit", "N", "At most this many rows; default: 20");
+  add_stacks_flag(command, options.verbose);
 }
 
 Status ChangesFlags::finish() {

@@ -35,7 +35,7 @@ struct CtlOptions {
   std::string server_text;
   bool server_given = true;  // false: `server` is the default; a local socket comes first
   bool json = false;         // of the commands that ask the daemon
-  bool verbose = false;      // of ShowStalls
+  bool verbose = false;      // of ShowStalls, ShowWhy, ShowChanges
   QueryParameters query;     // of the commands for stalls, snapshots and stacks
   TopRequest top;            // of ShowTop
   bool once = false;         // of ShowTop; implied by `json`

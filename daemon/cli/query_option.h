@@ -37,4 +37,10 @@ inline CLI::Option* add_no_idle(CLI::App& command, QueryParameters& query) {
       "Without poll, sleep, child, condvar, and kernel threads that wait for work");
 }
 
+// Below the answer, the stacks of the waits that it is about.
+inline CLI::Option* add_stacks_flag(CLI::App& command, bool& verbose) {
+  return command.add_flag("-v,--verbose", verbose,
+                          "Also print the ten stacks in which threads waited longest");
+}
+
 }  // namespace offcpud

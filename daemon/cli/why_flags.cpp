@@ -17,6 +17,7 @@ WhyFlags::WhyFlags(CLI::App& command, CtlOptions& options) : options_(options) {
                    "The time before now that counts, 10min at most; default: 20s");
   add_query_option(command, options.query, "--limit", "limit", "N",
                    "At most this many units; default: 5");
+  add_stacks_flag(command, options.verbose);
 }
 
 Status WhyFlags::finish() {

@@ -16,6 +16,7 @@
 #include "config/web_config.h"
 #include "ctl/daemon_text.h"
 #include "ctl/explain_program.h"
+#include "ctl/heaviest_stacks.h"
 #include "ctl/http_get.h"
 #include "ctl/local_socket.h"
 #include "ctl/locale_signs.h"
@@ -40,6 +41,20 @@ Result<std::string> show(const CtlOptions& options, const std::string& path,
   if (!text) return std::move(text).error().with(options.server_text);
   if (!options.json) return for_locale(*std::move(text));
   return answer.body.ends_with('\n') ? answer.body : answer.body + "\n";
+}
+
+// An answer that the daemon itself puts into words.
+Result<std::string> show_daemon_text(const CtlOptions& options, const std::string& path,
+                                     const AnswerLimits& limits = {}) {
+  return show(options, query_path(path, options.query), options.json ? json_checked : daemon_text,
+              limits);
+}
+
+// With the stacks below it, if they are asked for.
+Result<std::string> with_stacks(const CtlOptions& options, Result<std::string> text) {
+  if (!text || options.json || !options.verbose) return text;
+  return *text + for_locale(heaviest_stacks(options.server, options.server_text,
+                                            query_of_stacks(options.query)));
 }
 
 // On a terminal, runs until the user quits; then nothing is left to print.
@@ -114,11 +129,11 @@ Result<StacksOutput> run(int argc, const char* const* argv) {
     case CtlCommand::ShowTop:
       return text_only(show_top(options));
     case CtlCommand::ShowWhy:
-      return text_only(on_terminal(options, show(options, query_path("/api/v1/why", options.query),
-                                                 options.json ? json_checked : daemon_text)));
+      return text_only(
+          on_terminal(options, with_stacks(options, show_daemon_text(options, "/api/v1/why"))));
     case CtlCommand::ShowChanges:
-      return text_only(show(options, query_path("/api/v1/changes", options.query),
-                            options.json ? json_checked : daemon_text, kSnapshotLimits));
+      return text_only(
+          with_stacks(options, show_daemon_text(options, "/api/v1/changes", kSnapshotLimits)));
     case CtlCommand::ShowSnapshots:
       return text_only(show(options, query_path("/api/v1/snapshots", options.query), snapshots_text,
                             kSnapshotLimits));

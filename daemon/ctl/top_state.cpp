@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/utf8_prefix.h"
+#include "base/wait_for.h"
 #include "cli/query_path.h"
 #include "ctl/locale_signs.h"
 #include "ctl/terminal_text.h"
@@ -117,7 +118,7 @@ std::string TopState::path_of_stacks() const {
   if (!request_.wait_for.empty()) {
     query.emplace_back("for", request_.wait_for);
   } else if (request_.sort != "idle") {
-    query.emplace_back("for", "lock,answer,storage,memory,stopped,unknown");
+    query.emplace_back("for", names_of_not_idle());
   }
   return query_path("/api/v1/snapshots/merge", query);
 }

@@ -110,7 +110,7 @@ class Holders(WaitedOnCase):
             self.say(holder["comm"] == "lock-holder", "thread", "lock-holder", holder["comm"])
 
     def test_many_in_turn_have_none(self):
-        """Millions of waits for a lock that always somebody holds: nobody holds it for long."""
+        """Tens of thousands of waits for a lock that always somebody holds: nobody holds it for long."""
         unit = self.new_unit("convoy")
         program = self.start("convoy", "--threads", 6, "--ms", 15_000, "--hold_us", 500, cgroup=unit)
         program.go()
@@ -167,6 +167,12 @@ class Holders(WaitedOnCase):
         self.wait_until("why names the holder", lambda: "thread lock-holder (tid" in sentence(), 40)
         for words in ("wait for a lock", "(mutex) that thread lock-holder (tid", "of held, pid", "; that thread sleeps"):
             self.say(words in sentence(), "first line of offcpuctl why", words, sentence())
+
+        def stack():
+            return [line for line in self.daemon.offcpuctl("why", "-v", unit.unit).splitlines()
+                    if "pthread_mutex_lock" in line]
+        self.wait_until("why -v shows the stack of the waits", stack)
+        self.say(" s  lock: mutex" in stack()[0], "its line", "... s  lock: mutex ...", stack()[0])
 
         def own():
             answer = self.daemon.get_json_as_root(f"/api/v1/why?unit={unit.unit}&window=3s")

@@ -43,7 +43,7 @@ def rows_of(answer):
     strings, frames = answer["strings"], answer["frames"]
 
     def frame(i):
-        function, of, kernel = frames[i]
+        function, of, kernel = frames[i][:3]
         return strings[function] + ("_[k]" if kernel else f"{{{strings[of]}}}")
 
     stacks = [";".join(map(frame, stack)) for stack in answer["stacks"]]

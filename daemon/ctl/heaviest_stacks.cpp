@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/heaviest_stacks.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "base/wait_for.h"
+#include "ctl/http_get.h"
+#include "ctl/stack_lines.h"
+#include "ctl/terminal_text.h"
+
+namespace offcpud {
+namespace {
+
+constexpr std::size_t kMostLines = 10;
+constexpr std::array<std::string_view, 6> kKept = {"cgroup", "pid", "for", "site", "from", "to"};
+
+bool has(const QueryParameters& query, std::string_view name) {
+  return std::ranges::any_of(query, [&](const auto& each) { return each.first == name; });
+}
+
+// Without "cpu" and "throttled": blocks alone have stacks.
+std::string of_blocks(const std::string& names) {
+  std::string kept;
+  std::istringstream list(names);
+  for (std::string name; std::getline(list, name, ',');) {
+    if (name == "cpu" || name == "throttled") continue;
+    kept.append(kept.empty() ? "" : ",").append(name);
+  }
+  return kept;
+}
+
+Result<StackLines> lines_of(const Server& server, const std::string& server_text,
+                            const QueryParameters& query) {
+  TRY(const auto answer,
+      http_get(server, query_path("/api/v1/snapshots/merge", query), {}, kSnapshotLimits));
+  if (answer.status != 200) return refused(server_text, answer);
+  auto lines = stack_lines(answer.body);
+  if (!lines) return std::move(lines).error().with(server_text);
+  return lines;
+}
+
+}  // namespace
+
+QueryParameters query_of_stacks(const QueryParameters& query) {
+  QueryParameters kept;
+  for (const auto& [name, value] : query) {
+    if (std::ranges::find(kKept, name) == kKept.end()) continue;
+    kept.emplace_back(name, name == "for" ? of_blocks(value) : value);
+  }
+  if (!has(query, "from")) kept.emplace_back("from", "-10min");
+  if (!has(query, "for") && !has(query, "idle")) kept.emplace_back("for", names_of_not_idle());
+  return kept;
+}
+
+std::string heaviest_stacks(const Server& server, const std::string& server_text,
+                            const QueryParameters& query) {
+  const bool none =
+      std::ranges::find(query, std::pair<std::string, std::string>("for", "")) != query.end();
+  if (none) return "\nstacks: waits for a CPU have none\n";
+  const auto lines = lines_of(server, server_text, query);
+  if (!lines) return "\nstacks: " + lines.error().message() + "\n";
+  if (lines->empty()) return "\nstacks: no snapshot of that time has such a wait\n";
+  std::string text =
+      "\nstacks by the time for which threads waited there, innermost function first:\n";
+  for (std::size_t i = 0; i < std::min(lines->size(), kMostLines); ++i) {
+    text += terminal_text((*lines)[i]) + "\n";
+  }
+  if (lines->size() > kMostLines) {
+    text += "and " + std::to_string(lines->size() - kMostLines) +
+            " other stacks: offcpuctl flame -o waits.html draws all\n";
+  }
+  return text;
+}
+
+}  // namespace offcpud

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/heaviest_stacks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace offcpud {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kNotIdle = "lock,answer,storage,memory,stopped,unknown";
+
+TEST(HeaviestStacks, AskForWhatIsNotIdleInTheLastTenMinutes) {
+  EXPECT_EQ(query_of_stacks({}), (QueryParameters{{"from", "-10min"}, {"for", kNotIdle}}));
+}
+
+TEST(HeaviestStacks, AreOfTheSubjectOfTheAnswer) {
+  EXPECT_EQ(query_of_stacks({{"format", "text"}, {"cgroup", "nginx.service"}, {"limit", "3"}}),
+            (QueryParameters{{"cgroup", "nginx.service"}, {"from", "-10min"}, {"for", kNotIdle}}));
+  EXPECT_EQ(query_of_stacks({{"window", "1min"}, {"pid", "7"}}),
+            (QueryParameters{{"pid", "7"}, {"from", "-10min"}, {"for", kNotIdle}}));
+}
+
+TEST(HeaviestStacks, AreOfTheLaterRangeAndOfItsFilters) {
+  EXPECT_EQ(
+      query_of_stacks({{"from", "-1h"},
+                       {"to", "-10min"},
+                       {"base_from", "-2h"},
+                       {"for", "lock"},
+                       {"site", "mutex"}}),
+      (QueryParameters{{"from", "-1h"}, {"to", "-10min"}, {"for", "lock"}, {"site", "mutex"}}));
+  EXPECT_EQ(query_of_stacks({{"idle", "true"}}), (QueryParameters{{"from", "-10min"}}));
+}
+
+TEST(HeaviestStacks, WaitsForACpuHaveNone) {
+  EXPECT_EQ(query_of_stacks({{"for", "cpu,lock,throttled"}}),
+            (QueryParameters{{"for", "lock"}, {"from", "-10min"}}));
+  const auto query = query_of_stacks({{"for", "cpu"}});
+  EXPECT_EQ(heaviest_stacks({}, "", query), "\nstacks: waits for a CPU have none\n");
+}
+
+TEST(HeaviestStacks, WhyThereAreNoneIsSaidInTheirPlace) {
+  const std::string text =
+      heaviest_stacks({{"", 0, "/nonexistent/http.sock"}}, "unix:/nonexistent/http.sock", {});
+  EXPECT_THAT(text, HasSubstr("\nstacks: no offcpud answers at "));
+}
+
+}  // namespace
+}  // namespace offcpud
