@@ -21,6 +21,18 @@ bool is_of(const UnitChain& chain, const Cause& part) {
          chain.on.on == part.name;
 }
 
+// What others did, without the waits at the beginning for others of the same unit for the same: of
+// a lock that threads take in turn, it is told what the one does that has it.
+std::span<const UnitChain::Step> steps_of(const UnitChain& chain, const Cause& part) {
+  std::span<const UnitChain::Step> steps = chain.steps;
+  while (part.kind == Kind::Self && !steps.empty() &&
+         index_of(steps.front().wait_for) == part.for_kind &&
+         steps.front().on.kind == UnitPeer::On::Unit && steps.front().on.on == part.name) {
+    steps = steps.subspan(1);
+  }
+  return steps;
+}
+
 Cause& part_of(Cause& node, const Cause& wanted) {
   const auto found = std::ranges::find_if(node.parts, [&](const Cause& part) {
     return part.kind == wanted.kind && part.name == wanted.name && part.for_kind == wanted.for_kind;
@@ -82,21 +94,23 @@ void finish(Cause& node) {
 }  // namespace
 
 void divide_by_chains(Cause& part, const WhyInputs& inputs, const std::string& unit) {
-  if (part.kind != Kind::Unit || part.threads <= kNothing) return;
+  const bool is_unit = part.kind == Kind::Unit || part.kind == Kind::Self;
+  if (!is_unit || part.threads <= kNothing) return;
   const Rate rate(inputs.chains.seconds);
   double seen = 0, known = 0;
   for (const UnitChain& chain : inputs.chains.of(unit)) {
     if (!is_of(chain, part)) continue;
     const double threads = rate.threads(chain.time.ns);
     seen += threads;
-    const bool is_known = chain.steps.empty() ? chain.end != UnitChain::End::Unknown
-                                              : chain.steps.front().wait_for != WaitFor::Unknown;
+    const auto steps = steps_of(chain, part);
+    const bool is_known = steps.empty() ? chain.end != UnitChain::End::Unknown
+                                        : steps.front().wait_for != WaitFor::Unknown;
     if (is_known) known += threads;
   }
   if (known < kLeastCovered * part.threads) return;
   ChainParts parts(rate, part.threads / seen);
   for (const UnitChain& chain : inputs.chains.of(unit)) {
-    if (is_of(chain, part)) parts.add(part, part.name, chain.steps, chain);
+    if (is_of(chain, part)) parts.add(part, part.name, steps_of(chain, part), chain);
   }
   finish(part);
 }

@@ -125,17 +125,19 @@ class PathFinder {
                .attributed = attributed,
                .because = part.because,
                .holder = part.holder};
-    const bool followed = part.kind == Kind::Unit && part.for_kind != kForCpu &&
-                          path_.hops.size() + 1 < WhyPath::kMostHops &&
+    const bool has_room = path_.hops.size() + 1 < WhyPath::kMostHops;
+    const bool followed = part.kind == Kind::Unit && part.for_kind != kForCpu && has_room &&
                           seen_.insert(part.name).second;
+    const Cause* const most =
+        followed || (part.kind == Kind::Self && has_room) ? largest_deed(part) : nullptr;
     if (part.kind == Kind::Device) {
       add_device(std::move(hop), part.load);
-    } else if (!followed) {
-      add(std::move(hop));
-    } else if (const Cause* const most = largest_deed(part)) {
+    } else if (most != nullptr) {
       follow_during(std::move(hop), part, *most);
-    } else {
+    } else if (followed) {
       follow_meanwhile(std::move(hop));
+    } else {
+      add(std::move(hop));
     }
   }
 
@@ -156,8 +158,8 @@ class PathFinder {
          .because = load_text(load, *loader)});
   }
 
-  // What the unit did for most of the time in which it was waited for; null: not known, or not for
-  // sure. Waits for work say nothing about who waits for it.
+  // What the unit, or the one for whom others of it waited, did for most of that time; null: not
+  // known, or not for sure. Waits for work say nothing about who waits for it.
   [[nodiscard]] static const Cause* largest_deed(const Cause& part) {
     for (const Cause& deed : part.parts) {
       if (deed.kind == Kind::For && deed.for_kind == index_of(WaitFor::Work)) continue;

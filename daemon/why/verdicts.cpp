@@ -153,9 +153,13 @@ std::string deed_of(const WhyHop& hop, const WhyHop* next) {
   }
   const std::string during =
       hop.share > 0 ? "; " + share_text(hop.share) + " of that time " : std::string("; meanwhile ");
-  const std::string subject = held ? "; that thread " : during + in_sentence(hop.name) + " ";
+  const bool own = hop.kind == Kind::Self && !held;
+  const std::string subject = held ? "; that thread "
+                              : own
+                                  ? during + "whoever they " + verb(hop, "wait", "waited") + " for "
+                                  : during + in_sentence(hop.name) + " ";
   const auto does = [&](const char* one, const char* many, const char* past) {
-    return held ? verb(hop, one, past) : verb(hop, one, many, past);
+    return held || own ? verb(hop, one, past) : verb(hop, one, many, past);
   };
   switch (hop.does) {
     case Does::Waits:
@@ -201,7 +205,8 @@ std::string sentence_of(const WhyPath& path) {
   for (std::size_t i = 0; i + 1 < hops.size(); ++i) {
     const WhyHop& next = hops[i + 1];
     text += whom(hops[i], next);
-    const bool does = next.kind == Kind::Unit || next.holder;
+    const bool does =
+        next.kind == Kind::Unit || next.holder || (next.kind == Kind::Self && next.share > 0);
     if (does && hops[i].for_kind != kForCpu) text += deed_of(next, behind(i + 1));
   }
   return text;

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads that wait for other threads of their own unit: what these did meanwhile.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/why/hosts.h"
+
+namespace offcpud {
+namespace {
+
+using test::HandMadeInputs;
+using test::sentence;
+using ::testing::HasSubstr;
+using On = UnitPeer::On;
+using End = UnitChain::End;
+
+UnitChain::Step step(WaitFor wait_for, On kind, const std::string& on) {
+  return {.wait_for = wait_for, .on = {.kind = kind, .on = on}};
+}
+
+const UnitChain::Step kBehindAnother = step(WaitFor::Lock, On::Unit, "shop");
+const UnitChain::Step kWritesToDisk = step(WaitFor::Storage, On::Device, "vda");
+
+// Three threads take turns with a lock, and write to a disk while they have it.
+HandMadeInputs convoy() {
+  HandMadeInputs host;
+  host.waits("shop", WaitFor::Lock, "mutex", 2)
+      .on("shop", WaitFor::Lock, On::Unit, "shop", 2, "shopd", 70)
+      .during("shop", WaitFor::Lock, "shop", {kWritesToDisk}, End::Waits, 0.9)
+      .during("shop", WaitFor::Lock, "shop", {kBehindAnother, kWritesToDisk}, End::Waits, 0.9)
+      .during("shop", WaitFor::Lock, "shop", {}, End::Runs, 0.1)
+      .during("shop", WaitFor::Lock, "shop", {kBehindAnother}, End::Runs, 0.1);
+  return host;
+}
+
+TEST(OwnChains, ALockIsFollowedToWhatTheOneDoesThatHasIt) {
+  HandMadeInputs host = convoy();
+  const UnitCauses tree = causes_of(host.made(), "shop");
+  const Cause& own = tree.causes.at(0).parts.at(0);
+  ASSERT_EQ(own.kind, Cause::Kind::Self);
+  ASSERT_EQ(own.parts.size(), 2U);
+  EXPECT_EQ(own.parts[0].for_kind, index_of(WaitFor::Storage));
+  EXPECT_NEAR(own.parts[0].threads, 1.8, 1e-9);
+  EXPECT_EQ(own.parts[1].kind, Cause::Kind::Runs);
+  EXPECT_NEAR(own.parts[1].threads, 0.2, 1e-9);
+}
+
+TEST(OwnChains, TheSentenceEndsAtTheDisk) {
+  HandMadeInputs host = convoy();
+  EXPECT_THAT(
+      sentence(host, "shop"),
+      HasSubstr("; 90 % of that time whoever they wait for waits for storage on device vda"));
+}
+
+TEST(OwnChains, WhoSleepsWithALockIsSaidToSleep) {
+  HandMadeInputs host;
+  host.waits("shop", WaitFor::Lock, "mutex", 2)
+      .on("shop", WaitFor::Lock, On::Unit, "shop", 2)
+      .during("shop", WaitFor::Lock, "shop", {kBehindAnother, step(WaitFor::Timer, On::Nobody, "")},
+              End::Waits, 2);
+  EXPECT_THAT(sentence(host, "shop"),
+              HasSubstr("; 100 % of that time whoever they wait for sleeps"));
+}
+
+TEST(OwnChains, BehindAnotherWhoDoesNobodyKnowsWhatNothingIsSaid) {
+  HandMadeInputs host;
+  host.waits("shop", WaitFor::Lock, "mutex", 2)
+      .on("shop", WaitFor::Lock, On::Unit, "shop", 2)
+      .during("shop", WaitFor::Lock, "shop", {kBehindAnother}, End::Waits, 2);
+  const UnitCauses tree = causes_of(host.made(), "shop");
+  EXPECT_TRUE(tree.causes.at(0).parts.at(0).parts.empty());
+}
+
+// Of an answer by a thread of the same unit: the wait for another unit is no turn.
+TEST(OwnChains, OtherUnitsAreHops) {
+  HandMadeInputs host;
+  host.waits("shop", WaitFor::Answer, "", 2)
+      .on("shop", WaitFor::Answer, On::Unit, "shop", 2)
+      .during("shop", WaitFor::Answer, "shop", {step(WaitFor::Answer, On::Unit, "db")}, End::Runs,
+              2)
+      .cpu("db", 1);
+  EXPECT_THAT(
+      sentence(host, "shop"),
+      HasSubstr("; 100 % of that time whoever they wait for waits for an answer of db; 100 % "
+                "of that time db runs or waits for a CPU"));
+}
+
+}  // namespace
+}  // namespace offcpud
