@@ -105,6 +105,27 @@ class Chains(WaitedOnCase):
         _, parts, truth = self.run_tiers(2, 1.5, 0.5, 3)
         self.expect_shares(parts, truth, 0.05)
 
+    def test_who_sleeps_with_a_lock(self):
+        """Threads of one unit, of which each sleeps while it has the lock: those behind wait for nothing else."""
+        unit = self.new_unit("convoy")
+        program = self.start("convoy", "--threads", 4, "--ms", 1000 * SECONDS, "--hold_us", 20_000, cgroup=unit)
+        program.go()
+        time.sleep(SECONDS - 2)
+        answer = self.daemon.get_json_as_root(f"/api/v1/why?unit={unit.unit}&window={WINDOW}s")
+        first = self.daemon.offcpuctl("why", unit.unit).splitlines()[0]
+        lock = next(cause for cause in answer["units"][0]["causes"] if cause["for"] == "lock")
+        self.show(lock)
+        self.expect_parts_add_up(lock)
+        own = next(part for part in lock["parts"] if part["kind"] == "self")
+        truth = program.finish().report["lock"]
+        waiting = truth["sum_ns"] / (1e9 * SECONDS)
+        self.expect_close("threads that wait for the lock", waiting, lock["threads"], 0.05)
+        self.expect_at_most("not known", 0.1, self.unknown(own) / own["threads"])
+        self.expect_at_least("of their waits the one that has it sleeps", 0.95, self.share(own, "timer"))
+        print(f"    | {first}", flush=True)
+        self.say("of that time whoever they wait for sleeps" in first, "first line of offcpuctl why",
+                 "... of that time whoever they wait for sleeps", first)
+
 
 if __name__ == "__main__":
     main()
