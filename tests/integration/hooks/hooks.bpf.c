@@ -17,8 +17,14 @@ __u32 rivals = 0;
 /* Another thread of process 1 books its first wait of this kind while this one does. */
 __u32 rival_kind = 0, rival_hist = 0;
 
+/* What a thread does with its blocks at so many memory barriers after `run_copy_past` has begun to
+ * copy them; 0: nothing. */
+enum { RIVAL_KEEPS = 1, RIVAL_BEGINS, RIVAL_WRITES };
+__u32 rival_deed = 0, rival_barriers = 0;
+
 static __always_inline void rival_books(void);
 static __always_inline void rival_takes(void);
+static __attribute__((noinline)) int rival_blocks(void);
 
 #define bpf_map_pop_elem(map, value)                                     \
   ({                                                                     \
@@ -44,6 +50,13 @@ static __always_inline void rival_takes(void);
     real_cmpxchg(pointer, expected, value); \
   })
 
+#undef smp_rmb
+#define smp_rmb()   \
+  ({                \
+    rival_blocks(); \
+    barrier();      \
+  })
+
 #include "offcpud.bpf.c"
 
 static __always_inline void rival_books(void) {
@@ -60,6 +73,20 @@ static __always_inline void rival_takes(void) {
   if (!rivals) return;
   rivals--;
   atomic_add(&free_head, 1);
+}
+
+static __attribute__((noinline)) int rival_blocks(void) {
+  struct thread* thread;
+  __u16 oldest;
+
+  if (!rival_deed || --rival_barriers) return 0;
+  thread = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
+  if (!thread) return 0;
+  oldest = thread->block.past & (OFFCPUD_PAST_BLOCKS - 1);
+  if (rival_deed == RIVAL_KEEPS) past_push(thread);
+  if (rival_deed == RIVAL_BEGINS) thread->block.began_ns++;
+  if (rival_deed == RIVAL_WRITES) thread->past[oldest].length = ~0U;
+  return 0;
 }
 
 /* What a run found out. */
@@ -245,5 +272,27 @@ int run_missed_wakeup(struct bpf_iter__task* ctx) {
   thread->waking.ns = now - 10000;
   block_begin(task, thread, TASK_INTERRUPTIBLE, now);
   result = thread_end_odd_wait(task, thread, 0, now + 50000000);
+  return 0;
+}
+
+__u64 copied[sizeof(struct offcpud_past) / sizeof(__u64)] = {};
+
+/* The current thread's blocks are copied as those of another one, which runs: four kept ones, that
+ * end at 1, 2, 3 and 4 ms, and the last, which ends at 5 ms; each is 100 us long. */
+SEC("raw_tp")
+int run_copy_past(void* ctx) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct thread* thread = thread_of(task);
+
+  if (!thread) return 0;
+  for (__u64 i = 0; i < OFFCPUD_PAST_BLOCKS; i++) {
+    thread->past[i].ended_ns = (i + 1) * 1000000;
+    thread->past[i].length = past_units(100000);
+  }
+  thread->block.past = 0;
+  thread->block.began_ns = 4900000;
+  thread->block.ended_ns = 5000000;
+  __builtin_memset(copied, 0, sizeof(copied));
+  past_of_other((struct offcpud_past*)copied, task);
   return 0;
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstring>
 #include <ctime>
 #include <optional>
 #include <vector>
@@ -333,6 +334,47 @@ TEST_F(Hooks, ALostSampleOfABlockWithoutBeginningIsNoWholeBlock) {
   EXPECT_EQ(hooks().lost(OFFCPUD_LOSS_SAMPLE), 1U);
   EXPECT_EQ(memory.samples_lost_ns, 10 * kSecond);
   EXPECT_EQ(memory.samples_lost_whole_ns, 0U);
+}
+
+enum RivalDeed : std::uint32_t { kKeeps = 1, kBegins, kWrites };  // hooks.bpf.c
+
+class PastBlocksOfOthers : public Hooks {
+ protected:
+  // Copies the blocks while their thread does this at the copy's first or second barrier.
+  offcpud_past copy(std::uint32_t deed, std::uint32_t barrier) {
+    hooks()->bss->rival_deed = deed;
+    hooks()->bss->rival_barriers = barrier;
+    run(hooks()->progs.run_copy_past);
+    EXPECT_EQ(hooks()->bss->rival_barriers, 0U) << "it has happened";
+    offcpud_past past{};
+    static_assert(sizeof past == sizeof hooks()->bss->copied);
+    std::memcpy(&past, hooks()->bss->copied, sizeof past);
+    return past;
+  }
+  static void expect_all_but_the_oldest(const offcpud_past& past) {
+    EXPECT_EQ(past.tid, static_cast<std::uint32_t>(::gettid()));
+    EXPECT_EQ(past.blocks[0].ended_ns, 0U) << "the thread may be replacing it";
+    for (std::size_t i = 1; i <= OFFCPUD_PAST_BLOCKS; ++i) {
+      EXPECT_EQ(past.blocks[i].ended_ns, (i + 1) * kSecond / 1000);
+      EXPECT_EQ(past.blocks[i].length, 100 * kMicrosecond >> OFFCPUD_PAST_UNIT);
+    }
+  }
+};
+
+TEST_F(PastBlocksOfOthers, TheOldestIsLeftOut) {
+  expect_all_but_the_oldest(copy(0, 0));
+}
+
+TEST_F(PastBlocksOfOthers, ABlockThatIsHalfWrittenIsTheOneLeftOut) {
+  expect_all_but_the_oldest(copy(kWrites, 1));
+  expect_all_but_the_oldest(copy(kWrites, 2));
+}
+
+TEST_F(PastBlocksOfOthers, NothingIsKnownIfTheThreadGoesOnMeanwhile) {
+  for (const std::uint32_t deed : {kKeeps, kBegins}) {
+    EXPECT_EQ(copy(deed, 1).tid, 0U) << deed << " before the blocks are copied";
+    EXPECT_EQ(copy(deed, 2).tid, 0U) << deed << " after they are";
+  }
 }
 
 TEST_F(Hooks, TheWalkLeavesToTheSwitchWhatIsTheSwitchs) {

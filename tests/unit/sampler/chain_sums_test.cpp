@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler/chain_sums.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "support/known_cgroups.h"
+
+namespace offcpud {
+namespace {
+
+using End = ChainWaits::End;
+
+constexpr std::uint64_t kMs = 1'000'000;
+constexpr std::uint64_t kWeb = 11, kDb = 12;  // ids of cgroups
+
+// Thread `tid` of `cgroup` waited from `since` to `until` (ms) for an answer of thread `on` of
+// `of`.
+ChainedBlock wait(std::uint32_t tid, std::uint64_t cgroup, std::uint64_t since, std::uint64_t until,
+                  std::uint32_t on, std::uint64_t of, double stands_for = 1) {
+  ChainedBlock block{.tid = tid,
+                     .tgid = tid,
+                     .since_ns = since * kMs,
+                     .ended_ns = until * kMs,
+                     .stands_for = stands_for,
+                     .wait_for = WaitFor::Answer,
+                     .cgroup_id = cgroup};
+  block.peer = {
+      .kind = WaitPeer::Kind::Process, .process = {.tgid = on, .cgroup_id = of}, .tid = on};
+  return block;
+}
+
+ChainedBlock sleep(std::uint32_t tid, std::uint64_t cgroup, std::uint64_t since,
+                   std::uint64_t until) {
+  return {.tid = tid,
+          .tgid = tid,
+          .since_ns = since * kMs,
+          .ended_ns = until * kMs,
+          .wait_for = WaitFor::Timer,
+          .cgroup_id = cgroup};
+}
+
+class ChainSumsOfAWindow : public testing::Test {
+ protected:
+  ChainSumsOfAWindow() { intervals_.fill(std::chrono::milliseconds(1)); }
+  // What the waits of kWeb are divided into. `begin`: of the window, in ms.
+  std::vector<ChainWaits> divided(std::vector<ChainedBlock> waits, std::vector<ChainedBlock> others,
+                                  std::uint64_t begin = 0, bool is_whole = true) {
+    ChainSums sums(paths_, names_, intervals_);
+    others.insert(others.end(), waits.begin(), waits.end());
+    const IntervalChains chains(std::move(others), 0);
+    sums.add(waits, begin * kMs, chains, is_whole);
+    return std::move(sums).take();
+  }
+  static double total_ms(const std::vector<ChainWaits>& rows) {
+    return std::accumulate(rows.begin(), rows.end(), 0.0, [](double sum, const ChainWaits& row) {
+      return sum + row.time.ns / kMs;
+    });
+  }
+  static double ms_of(const std::vector<ChainWaits>& rows, End end, std::size_t steps) {
+    double sum = 0;
+    for (const ChainWaits& row : rows) {
+      if (row.end == end && row.steps.size() == steps) sum += row.time.ns / kMs;
+    }
+    return sum;
+  }
+
+  test::KnownCgroups cgroups_{{kWeb, "web.service"}, {kDb, "db.service"}};
+  CgroupPaths of_window_{cgroups_.directory()};
+  WindowPaths paths_{of_window_};
+  DeviceNames devices_{"/nonexistent"};
+  PeerNames names_{paths_, devices_};
+  ChainSums::Intervals intervals_{};
+};
+
+TEST_F(ChainSumsOfAWindow, AWaitIsDividedByWhatTheOtherDid) {
+  const auto rows = divided({wait(1, kWeb, 100, 200, 2, kDb)}, {sleep(2, kDb, 120, 150)});
+  EXPECT_NEAR(total_ms(rows), 100, 1e-6);
+  EXPECT_NEAR(ms_of(rows, End::Runs, 0), 70, 1e-6);
+  EXPECT_NEAR(ms_of(rows, End::Waits, 1), 30, 1e-6);
+  for (const ChainWaits& row : rows) {
+    EXPECT_EQ(row.cgroup, "/web.service");
+    EXPECT_EQ(row.on, "db.service");
+  }
+}
+
+TEST_F(ChainSumsOfAWindow, OnlyThePartWithinTheWindowCounts) {
+  const auto rows = divided({wait(1, kWeb, 100, 200, 2, kDb)}, {sleep(2, kDb, 120, 150)}, 140);
+  EXPECT_NEAR(total_ms(rows), 60, 1e-6);
+  EXPECT_NEAR(ms_of(rows, End::Waits, 1), 10, 1e-6);
+  EXPECT_TRUE(divided({wait(1, kWeb, 100, 200, 2, kDb)}, {}, 200).empty()) << "it ended before";
+}
+
+// The pieces of one wait are sampled together, so k waits like it add k - 1 times their square.
+TEST_F(ChainSumsOfAWindow, ASampledWaitStandsForOthers) {
+  const auto rows = divided({wait(1, kWeb, 100, 200, 2, kDb, 10)}, {sleep(2, kDb, 100, 200)});
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_NEAR(rows[0].time.ns, 1000.0 * kMs, 1);
+  EXPECT_NEAR(rows[0].time.variance_ns2, 10 * 9 * 1e4 * kMs * kMs, 1e9);
+}
+
+TEST_F(ChainSumsOfAWindow, WhatNobodyActsOnIsNotDivided) {
+  ChainedBlock work = wait(1, kWeb, 100, 200, 2, kDb);
+  work.wait_for = WaitFor::Work;
+  ChainedBlock nobody = wait(1, kWeb, 200, 300, 2, kDb);
+  nobody.peer = {};
+  EXPECT_TRUE(divided({work, nobody}, {}).empty());
+}
+
+TEST_F(ChainSumsOfAWindow, IfBlocksAreMissingNobodyIsSaidToRun) {
+  const auto rows = divided({wait(1, kWeb, 100, 200, 2, kDb)}, {sleep(2, kDb, 120, 150)}, 0, false);
+  EXPECT_NEAR(ms_of(rows, End::Runs, 0), 0, 1e-6);
+  EXPECT_NEAR(ms_of(rows, End::Unknown, 0), 70, 1e-6);
+  EXPECT_NEAR(ms_of(rows, End::Waits, 1), 30, 1e-6);
+}
+
+// A thread that was watched for less than three sampling intervals may have had waits that no
+// sample has.
+TEST_F(ChainSumsOfAWindow, WhoWasHardlyWatchedIsNotSaidToRun) {
+  intervals_.fill(std::chrono::milliseconds(50));
+  const auto rows = divided({wait(1, kWeb, 100, 200, 2, kDb)}, {});
+  EXPECT_NEAR(ms_of(rows, End::Unknown, 0), 100, 1e-6);
+  intervals_.fill(std::chrono::milliseconds(25));
+  const auto watched = divided({wait(1, kWeb, 100, 200, 2, kDb)}, {});
+  EXPECT_NEAR(ms_of(watched, End::Runs, 0), 100, 1e-6);
+  EXPECT_NEAR(watched.at(0).time.variance_ns2, 25.0 * kMs * 25 * kMs, 1e9)
+      << "one interval of the time may be waits";
+}
+
+TEST_F(ChainSumsOfAWindow, RowsBeyondThoseOfACgroupAreUnknownAndNothingIsMissing) {
+  std::vector<ChainedBlock> waits;
+  for (std::uint32_t i = 0; i < 2 * ChainSums::kMostOfCgroup; ++i) {
+    const std::uint64_t of = 1000 + i;
+    cgroups_.create(of, "unit" + std::to_string(i) + ".service");
+    waits.push_back(wait(1, kWeb, 100 + i, 200 + 2 * i, 5000 + i, of));
+  }
+  const double all =
+      std::accumulate(waits.begin(), waits.end(), 0.0, [](double sum, const auto& each) {
+        return sum + static_cast<double>(each.ended_ns - each.since_ns) / kMs;
+      });
+  const auto rows = divided(waits, {});
+  EXPECT_NEAR(total_ms(rows), all, 1e-3);
+  const auto known =
+      std::ranges::count_if(rows, [](const ChainWaits& row) { return row.end != End::Unknown; });
+  EXPECT_LE(static_cast<std::size_t>(known), ChainSums::kMostOfCgroup);
+}
+
+}  // namespace
+}  // namespace offcpud
