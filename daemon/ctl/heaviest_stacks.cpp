@@ -17,10 +17,16 @@ namespace offcpud {
 namespace {
 
 constexpr std::size_t kMostLines = 10;
+constexpr const char* kLastMinutes = "-10min";
 constexpr std::array<std::string_view, 6> kKept = {"cgroup", "pid", "for", "site", "from", "to"};
 
 bool has(const QueryParameters& query, std::string_view name) {
   return std::ranges::any_of(query, [&](const auto& each) { return each.first == name; });
+}
+
+bool has(const QueryParameters& query, std::string_view name, std::string_view value) {
+  return std::ranges::any_of(
+      query, [&](const auto& each) { return each.first == name && each.second == value; });
 }
 
 // Without "cpu" and "throttled": blocks alone have stacks.
@@ -52,21 +58,20 @@ QueryParameters query_of_stacks(const QueryParameters& query) {
     if (std::ranges::find(kKept, name) == kKept.end()) continue;
     kept.emplace_back(name, name == "for" ? of_blocks(value) : value);
   }
-  if (!has(query, "from")) kept.emplace_back("from", "-10min");
+  if (!has(query, "from")) kept.emplace_back("from", kLastMinutes);
   if (!has(query, "for") && !has(query, "idle")) kept.emplace_back("for", names_of_not_idle());
   return kept;
 }
 
 std::string heaviest_stacks(const Server& server, const std::string& server_text,
                             const QueryParameters& query) {
-  const bool none =
-      std::ranges::find(query, std::pair<std::string, std::string>("for", "")) != query.end();
-  if (none) return "\nstacks: waits for a CPU have none\n";
+  if (has(query, "for", "")) return "\nstacks: waits for a CPU have none\n";
   const auto lines = lines_of(server, server_text, query);
   if (!lines) return "\nstacks: " + lines.error().message() + "\n";
   if (lines->empty()) return "\nstacks: no snapshot of that time has such a wait\n";
-  std::string text =
-      "\nstacks by the time for which threads waited there, innermost function first:\n";
+  const bool is_usual = has(query, "from", kLastMinutes);
+  std::string text = std::string("\nstacks of the ") + (is_usual ? "last ten minutes" : "range") +
+                     " by the time for which threads waited there, innermost function first:\n";
   for (std::size_t i = 0; i < std::min(lines->size(), kMostLines); ++i) {
     text += terminal_text((*lines)[i]) + "\n";
   }

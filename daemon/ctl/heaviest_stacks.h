@@ -9,8 +9,8 @@
 namespace offcpud {
 
 // The parameters for the stacks of an answer that was asked for with `query`: of what it is about,
-// and of its range of time, or of the last ten minutes. Waits for work, timers and children of
-// one's own are left out unless `query` asks for them.
+// and of its range of time, or of the last ten minutes. Waits for work and timers are left
+// out unless `query` asks for them.
 QueryParameters query_of_stacks(const QueryParameters& query);
 
 // The stacks in which threads waited longest, as text that follows an answer: a line of heading,
