@@ -117,7 +117,7 @@ class Chains(WaitedOnCase):
         self.show(lock)
         self.expect_parts_add_up(lock)
         own = next(part for part in lock["parts"] if part["kind"] == "self")
-        truth = program.finish().report["lock"]
+        truth = program.finish().report["waits"]["lock"]
         waiting = truth["sum_ns"] / (1e9 * SECONDS)
         self.expect_close("threads that wait for the lock", waiting, lock["threads"], 0.05)
         self.expect_at_most("not known", 0.1, self.unknown(own) / own["threads"])

@@ -79,7 +79,7 @@ static __attribute__((noinline)) int rival_blocks(void) {
   struct thread* thread;
   __u16 oldest;
 
-  if (!rival_deed || --rival_barriers) return 0;
+  if (!rival_barriers || --rival_barriers) return 0;
   thread = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
   if (!thread) return 0;
   oldest = thread->block.past & (OFFCPUD_PAST_BLOCKS - 1);

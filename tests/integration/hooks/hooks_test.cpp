@@ -337,10 +337,12 @@ TEST_F(Hooks, ALostSampleOfABlockWithoutBeginningIsNoWholeBlock) {
 }
 
 enum RivalDeed : std::uint32_t { kKeeps = 1, kBegins, kWrites };  // hooks.bpf.c
+// Barriers of past_of_other(), behind what it reads first and before and behind the blocks.
+enum CopyBarrier : std::uint32_t { kCountIsRead = 1, kBeginIsRead, kBlocksAreRead };
 
 class PastBlocksOfOthers : public Hooks {
  protected:
-  // Copies the blocks while their thread does this at the copy's first or second barrier.
+  // Copies the blocks while their thread does this at a barrier of the copy.
   offcpud_past copy(std::uint32_t deed, std::uint32_t barrier) {
     hooks()->bss->rival_deed = deed;
     hooks()->bss->rival_barriers = barrier;
@@ -366,14 +368,17 @@ TEST_F(PastBlocksOfOthers, TheOldestIsLeftOut) {
 }
 
 TEST_F(PastBlocksOfOthers, ABlockThatIsHalfWrittenIsTheOneLeftOut) {
-  expect_all_but_the_oldest(copy(kWrites, 1));
-  expect_all_but_the_oldest(copy(kWrites, 2));
+  expect_all_but_the_oldest(copy(kWrites, kCountIsRead));
+  expect_all_but_the_oldest(copy(kWrites, kBeginIsRead));
+  expect_all_but_the_oldest(copy(kWrites, kBlocksAreRead));
 }
 
 TEST_F(PastBlocksOfOthers, NothingIsKnownIfTheThreadGoesOnMeanwhile) {
-  for (const std::uint32_t deed : {kKeeps, kBegins}) {
-    EXPECT_EQ(copy(deed, 1).tid, 0U) << deed << " before the blocks are copied";
-    EXPECT_EQ(copy(deed, 2).tid, 0U) << deed << " after they are";
+  for (const std::uint32_t barrier : {kCountIsRead, kBeginIsRead, kBlocksAreRead}) {
+    EXPECT_EQ(copy(kKeeps, barrier).tid, 0U) << barrier;
+  }
+  for (const std::uint32_t barrier : {kBeginIsRead, kBlocksAreRead}) {
+    EXPECT_EQ(copy(kBegins, barrier).tid, 0U) << barrier;
   }
 }
 
