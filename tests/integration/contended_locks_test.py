@@ -39,11 +39,11 @@ class ContendedLocks(WaitedOnCase):
             named += self.holders_now(unit)[0]
             time.sleep(0.2)
         truth = program.finish().report
-        self.expect_at_least("operations", OPERATIONS, truth["operations"])
-        self.expect_at_least("of these, with the lock taken", OPERATIONS // 100, truth["taken"])
+        self.expect_at_least("operations while others waited", OPERATIONS, truth["contended"])
+        self.expect_at_least("times that a thread found the lock taken", 10_000, truth["taken"])
         self.expect_at_most("longest time with the lock, s", 1, truth["longest_ns"] / 1e9)
         self.expect_at_least(f"of {looks} looks, those at threads that wait for a lock", 1, waited)
-        self.expect_equal("holders that were named", [], named)
+        self.say(not named, "holders that were named", "none", named[:5])
 
 
 if __name__ == "__main__":
