@@ -103,7 +103,7 @@ void divide_by_chains(Cause& part, const WhyInputs& inputs, const std::string& u
     const double threads = rate.threads(chain.time.ns);
     seen += threads;
     const auto steps = steps_of(chain, part);
-    const bool is_known = steps.empty() ? chain.end != UnitChain::End::Unknown
+    const bool is_known = steps.empty() ? chain.end == UnitChain::End::Runs
                                         : steps.front().wait_for != WaitFor::Unknown;
     if (is_known) known += threads;
   }

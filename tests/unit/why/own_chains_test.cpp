@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "unit/why/hosts.h"
+#include "why/cause_parts.h"
 
 namespace offcpud {
 namespace {
@@ -25,7 +26,7 @@ const UnitChain::Step kWritesToDisk = step(WaitFor::Storage, On::Device, "vda");
 HandMadeInputs convoy() {
   HandMadeInputs host;
   host.waits("shop", WaitFor::Lock, "mutex", 2)
-      .on("shop", WaitFor::Lock, On::Unit, "shop", 2, "shopd", 70)
+      .on("shop", WaitFor::Lock, On::Unit, "shop", 2, "shopd")
       .during("shop", WaitFor::Lock, "shop", {kWritesToDisk}, End::Waits, 0.9)
       .during("shop", WaitFor::Lock, "shop", {kBehindAnother, kWritesToDisk}, End::Waits, 0.9)
       .during("shop", WaitFor::Lock, "shop", {}, End::Runs, 0.1)
