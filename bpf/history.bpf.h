@@ -314,7 +314,7 @@ __noinline int history_account(struct thread *thread, __u32 cpu, __u64 ns)
 }
 
 /* Accounts a wait for the CPU that ends now. Mostly `prev` has had the CPU all the time; `taker`
- * says for whom. */
+ * says as whom it counts. */
 static __always_inline void kept_off_account(struct cpu_history *history,
 					     struct offcpud_subject *subject, struct thread *thread,
 					     struct task_struct *prev, __u64 taker, __u32 cpu,

@@ -161,7 +161,8 @@ struct thread {
 	/* second line */
 	struct thread_block block;
 	struct thread_sums sums;
-	/* Who had the CPU for most of the last wait that was noted (OFFCPUD_NAMED_WAIT_NS). */
+	/* Who had the CPU for most of the last wait that was noted: of OFFCPUD_NAMED_WAIT_NS, or
+	 * longer than any before. */
 	struct taker last_taker;
 	struct thread_longest_wait longest_wait;
 	/* From the sixth line on. A ring of the latest blocks before `block` that lasted at least

@@ -152,8 +152,8 @@ struct task_struct___waited {
  * twice the size. */
 #define STACK_BYTES 16384ULL
 
-/* The other end of a pipe is searched in so many children and as many siblings of its reader, and
- * in so many descriptors of each. */
+/* The other end of a pipe is searched in the parent of its reader, in so many children and as many
+ * siblings, and in so many descriptors of each. */
 #define PIPE_PROCESSES	 32
 #define PIPE_DESCRIPTORS 16
 

@@ -58,7 +58,7 @@ QueryParameters query_of_stacks(const QueryParameters& query) {
     if (std::ranges::find(kKept, name) == kKept.end()) continue;
     kept.emplace_back(name, name == "for" ? of_blocks(value) : value);
   }
-  if (!has(query, "from")) kept.emplace_back("from", kLastMinutes);
+  if (!has(query, "from") && !has(query, "to")) kept.emplace_back("from", kLastMinutes);
   if (!has(query, "for") && !has(query, "idle")) kept.emplace_back("for", names_of_not_idle());
   return kept;
 }
@@ -66,10 +66,11 @@ QueryParameters query_of_stacks(const QueryParameters& query) {
 std::string heaviest_stacks(const Server& server, const std::string& server_text,
                             const QueryParameters& query) {
   if (has(query, "for", "")) return "\nstacks: waits for a CPU have none\n";
+  if (!has(query, "from")) return "\nstacks: say with --from where the range begins\n";
   const auto lines = lines_of(server, server_text, query);
   if (!lines) return "\nstacks: " + lines.error().message() + "\n";
   if (lines->empty()) return "\nstacks: no snapshot of that time has such a wait\n";
-  const bool is_usual = has(query, "from", kLastMinutes);
+  const bool is_usual = has(query, "from", kLastMinutes) && !has(query, "to");
   std::string text = std::string("\nstacks of the ") + (is_usual ? "last ten minutes" : "range") +
                      " by the time for which threads waited there, innermost function first:\n";
   for (std::size_t i = 0; i < std::min(lines->size(), kMostLines); ++i) {

@@ -40,10 +40,15 @@ std::string purpose_of(const AnswerColumns& columns, const Json& row) {
   return columns.string(columns.cell(row, "for")) + (site.empty() ? "" : ": " + site);
 }
 
+bool is_for_own_child(const AnswerColumns& columns, const Json& row) {
+  return columns.has("reason") && columns.string(columns.cell(row, "reason")) == "child";
+}
+
 StackLines lines_of(const Json& answer) {
   const AnswerColumns columns(answer);
   std::map<std::pair<std::string, std::string>, std::uint64_t> sums;
   for (const Json& row : answer.at("rows")) {
+    if (is_for_own_child(columns, row)) continue;
     sums[{purpose_of(columns, row), functions_of(columns, row)}] += columns.number(row, "ns");
   }
   std::vector<std::pair<std::uint64_t, std::string>> lines;

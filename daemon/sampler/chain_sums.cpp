@@ -76,6 +76,7 @@ void ChainSums::add(Rows& rows, const Key& key, const Sum& of_wait, double stand
 void ChainSums::add(std::span<const ChainedBlock> waits, std::uint64_t begin_ns,
                     const IntervalChains& chains, bool is_whole) {
   for (const ChainedBlock& each : waits) {
+    if (each.kind == OFFCPUD_BLOCKED_CHILD) continue;
     if (!actionable(each.wait_for) || each.peer.kind != WaitPeer::Kind::Process ||
         each.peer.tid == 0 || each.since_ns == 0 || each.ended_ns <= begin_ns) {
       continue;

@@ -39,9 +39,9 @@ class ChainSums {
   ChainSums(WindowPaths& paths, PeerNames& names, const Intervals& intervals)
       : paths_(paths), names_(names), intervals_(intervals) {}
 
-  // Divides those `waits` that are actionable and whose peer's thread is known; of each, the part
-  // after `begin_ns`. `is_whole`: no block is missing in the chains. If one is, a thread is said to
-  // run only if its own account says so.
+  // Divides those `waits` that are actionable, are for no child of one's own, and whose peer's
+  // thread is known; of each, the part after `begin_ns`. `is_whole`: no block is missing in the
+  // chains. If one is, a thread is said to run only if its own account says so.
   void add(std::span<const ChainedBlock> waits, std::uint64_t begin_ns,
            const IntervalChains& chains, bool is_whole);
 

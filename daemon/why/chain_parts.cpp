@@ -21,12 +21,12 @@ bool is_of(const UnitChain& chain, const Cause& part) {
          chain.on.on == part.name;
 }
 
-// What others did, without the waits at the beginning for others of the same unit for the same: of
-// a lock that threads take in turn, it is told what the one does that has it.
+// What others did. Of a lock that threads of one unit take in turn without the waits at the
+// beginning for that lock: it is told what the thread does that has it.
 std::span<const UnitChain::Step> steps_of(const UnitChain& chain, const Cause& part) {
   std::span<const UnitChain::Step> steps = chain.steps;
-  while (part.kind == Kind::Self && !steps.empty() &&
-         index_of(steps.front().wait_for) == part.for_kind &&
+  const bool is_lock = part.kind == Kind::Self && part.for_kind == index_of(WaitFor::Lock);
+  while (is_lock && !steps.empty() && steps.front().wait_for == WaitFor::Lock &&
          steps.front().on.kind == UnitPeer::On::Unit && steps.front().on.on == part.name) {
     steps = steps.subspan(1);
   }

@@ -174,7 +174,7 @@ class PathFinder {
 
   // By what the unit did during the waits for it.
   void follow_during(WhyHop hop, const Cause& part, const Cause& most) {
-    hop.attributed = true;
+    const bool attributed = hop.attributed;
     hop.threads = most.threads;
     hop.share = most.threads / part.threads;
     if (most.kind == Kind::Runs) {
@@ -186,7 +186,7 @@ class PathFinder {
     hop.does = sleeps ? Does::Sleeps : Does::Waits;
     hop.for_kind = most.for_kind;
     add(std::move(hop));
-    if (!sleeps) walk(most, true);
+    if (!sleeps) walk(most, attributed);
   }
 
   // From holder to holder, and from the last one to whom that waits for.

@@ -143,21 +143,29 @@ std::string whom(const WhyHop& waits, const WhyHop& next) {
   return (waits.does == Does::Idles ? " from " : " of ") + who(next, in_sentence(next.name));
 }
 
+// The thread of the same unit for which others of it wait, as the subject of a clause.
+std::string other_of_them(const WhyHop& hop, bool by_many) {
+  const std::string whom = by_many ? verb(hop, "they wait for ", "they waited for ")
+                                   : verb(hop, "it waits for ", "it waited for ");
+  return "; for " + share_text(hop.share) + (by_many ? " of their" : " of its") +
+         " wait the thread that " + whom;
+}
+
 // What a unit in the path does, as the next clause of the sentence; empty: there is none. `next`:
 // whom for; null: the path ends here.
-std::string deed_of(const WhyHop& hop, const WhyHop* next) {
+// `by_many`: who waits for it are several threads, else it is one unit.
+std::string deed_of(const WhyHop& hop, bool by_many, const WhyHop* next) {
   const bool held = hop.holder && hop.holder->is_thread;
   if (held && hop.holder->does == UnitHolder::Does::Deadlocked) {
     return "; a deadlock of " + hop.holder->circle + ": none of them " + verb(hop, "can", "could") +
            " go on";
   }
+  const bool own = hop.kind == Kind::Self && !held;
   const std::string during =
       hop.share > 0 ? "; " + share_text(hop.share) + " of that time " : std::string("; meanwhile ");
-  const bool own = hop.kind == Kind::Self && !held;
-  const std::string subject = held ? "; that thread "
-                              : own
-                                  ? during + "whoever they " + verb(hop, "wait", "waited") + " for "
-                                  : during + in_sentence(hop.name) + " ";
+  const std::string subject = held  ? "; that thread "
+                              : own ? other_of_them(hop, by_many)
+                                    : during + in_sentence(hop.name) + " ";
   const auto does = [&](const char* one, const char* many, const char* past) {
     return held || own ? verb(hop, one, past) : verb(hop, one, many, past);
   };
@@ -207,14 +215,14 @@ std::string sentence_of(const WhyPath& path) {
     text += whom(hops[i], next);
     const bool does =
         next.kind == Kind::Unit || next.holder || (next.kind == Kind::Self && next.share > 0);
-    if (does && hops[i].for_kind != kForCpu) text += deed_of(next, behind(i + 1));
+    if (does && hops[i].for_kind != kForCpu) text += deed_of(next, i == 0, behind(i + 1));
   }
   return text;
 }
 
 // Whether threads have waited long there, now, and that somebody should know. Ends of a pipeline
 // wait for each other all the time, and who is stopped was stopped by somebody.
-bool is_stuck(const Cause& cause, const WhyHop* culprit) {
+bool is_stuck(const Cause& cause, const WhyPath& path) {
   const bool lasts = !cause.over && std::ranges::any_of(cause.sites, [](const Cause::Site& site) {
     return site.lasting > 0 && site.oldest.ns >= kStuckNs;
   });
@@ -224,7 +232,7 @@ bool is_stuck(const Cause& cause, const WhyHop* culprit) {
     case index_of(WaitFor::Memory):
       return lasts;
     case index_of(WaitFor::Answer):
-      return lasts && culprit != nullptr && culprit->kind != Kind::Self;
+      return lasts && path.culprit() != nullptr && path.hops[1].kind != Kind::Self;
     default:
       return false;
   }
@@ -239,7 +247,7 @@ WhyVerdict verdict_about(WhyUnits& units, const std::string& unit, const Cause& 
   verdict.path = follow(units, unit, cause);
   verdict.sentence = sentence_of(verdict.path);
   const WhyHop* const culprit = verdict.path.culprit();
-  verdict.stuck = is_stuck(cause, culprit);
+  verdict.stuck = is_stuck(cause, verdict.path);
   if (culprit) {
     verdict.culprit = culprit->name;
   } else {

@@ -124,8 +124,8 @@ class Chains(WaitedOnCase):
         self.expect_at_most("not known", 0.1, self.unknown(own) / own["threads"])
         self.expect_close("of their waits the one that has it sleeps", sleeps, self.share(own, "timer"), absolute=0.05)
         print(f"    | {first}", flush=True)
-        self.say("of that time whoever they wait for sleeps" in first, "first line of offcpuctl why",
-                 "... of that time whoever they wait for sleeps", first)
+        self.say("of their wait the thread that they wait for sleeps" in first, "first line of offcpuctl why",
+                 "... of their wait the thread that they wait for sleeps", first)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ OPERATIONS = 10_000_000
 
 
 class ContendedLocks(WaitedOnCase):
-    """At any moment somebody holds the lock, and of six threads the same one is often found twice: only that the wait
-    is another one tells that it did not hold it all the time."""
+    """At any moment somebody holds the lock, and of six threads the same one is often found twice. No wait lasts as long
+    as those do of which a holder is looked for, and nothing else may name one."""
 
     settings = {**WaitedOnCase.settings, "stalls.threshold": "1s"}
 

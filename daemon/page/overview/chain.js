@@ -26,6 +26,7 @@ const DEADLOCK = "a deadlock: none of them can go on";
 function deedOf(hop) {
   const words = [];
   if (hop.holder) words.push(holderText(hop.holder));
+  if (hop.kind === "self" && hop.because && hop.does !== "end") words.push(hop.because);
   if (hop.holder?.does === "deadlocked") words.push(DEADLOCK);
   else if (DEEDS[hop.does]) {
     const it = hop.holder?.thread ? "it " : "";

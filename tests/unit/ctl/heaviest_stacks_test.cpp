@@ -40,9 +40,14 @@ TEST(HeaviestStacks, WaitsForACpuHaveNone) {
   EXPECT_EQ(heaviest_stacks({}, "", query), "\nstacks: waits for a CPU have none\n");
 }
 
+TEST(HeaviestStacks, ARangeWithAnEndAloneNeedsABegin) {
+  EXPECT_EQ(heaviest_stacks({}, "", query_of_stacks({{"to", "-1h"}})),
+            "\nstacks: say with --from where the range begins\n");
+}
+
 TEST(HeaviestStacks, WhyThereAreNoneIsSaidInTheirPlace) {
-  const std::string text =
-      heaviest_stacks({{"", 0, "/nonexistent/http.sock"}}, "unix:/nonexistent/http.sock", {});
+  const std::string text = heaviest_stacks({{"", 0, "/nonexistent/http.sock"}},
+                                           "unix:/nonexistent/http.sock", query_of_stacks({}));
   EXPECT_THAT(text, HasSubstr("\nstacks: no offcpud answers at "));
 }
 

@@ -25,6 +25,15 @@ TEST(StackLines, TheLongestFirstAndTheInnermostFunctionFirst) {
                           "     2.5 ms  unknown                         futex_wait"));
 }
 
+TEST(StackLines, WaitsForChildrenAreLeftOut) {
+  const auto lines = stack_lines(R"({
+    "columns": ["reason", "stack", "ns"], "rows": [[0, 0, 2000000000], [1, 0, 2500000]],
+    "stacks": [[0]], "frames": [[2, 3, 0]], "strings": ["child", "lock", "main", ""]})");
+  ASSERT_TRUE(lines);
+  ASSERT_EQ(lines->size(), 1U);
+  EXPECT_THAT(lines->front(), testing::HasSubstr("2.5 ms"));
+}
+
 TEST(StackLines, NoStacksAreNone) {
   EXPECT_TRUE(stack_lines(R"({"columns": [], "rows": []})")->empty());
 }

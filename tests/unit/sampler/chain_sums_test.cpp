@@ -109,7 +109,9 @@ TEST_F(ChainSumsOfAWindow, WhatNobodyActsOnIsNotDivided) {
   work.wait_for = WaitFor::Work;
   ChainedBlock nobody = wait(1, kWeb, 200, 300, 2, kDb);
   nobody.peer = {};
-  EXPECT_TRUE(divided({work, nobody}, {}).empty());
+  ChainedBlock child = wait(1, kWeb, 300, 400, 2, kDb);
+  child.kind = OFFCPUD_BLOCKED_CHILD;
+  EXPECT_TRUE(divided({work, nobody, child}, {}).empty());
 }
 
 TEST_F(ChainSumsOfAWindow, IfBlocksAreMissingNobodyIsSaidToRun) {

@@ -48,9 +48,8 @@ TEST(OwnChains, ALockIsFollowedToWhatTheOneDoesThatHasIt) {
 
 TEST(OwnChains, TheSentenceEndsAtTheDisk) {
   HandMadeInputs host = convoy();
-  EXPECT_THAT(
-      sentence(host, "shop"),
-      HasSubstr("; 90 % of that time whoever they wait for waits for storage on device vda"));
+  EXPECT_THAT(sentence(host, "shop"), HasSubstr("; for 90 % of their wait the thread that they "
+                                                "wait for waits for storage on device vda"));
 }
 
 TEST(OwnChains, WhoSleepsWithALockIsSaidToSleep) {
@@ -60,7 +59,7 @@ TEST(OwnChains, WhoSleepsWithALockIsSaidToSleep) {
       .during("shop", WaitFor::Lock, "shop", {kBehindAnother, step(WaitFor::Timer, On::Nobody, "")},
               End::Waits, 2);
   EXPECT_THAT(sentence(host, "shop"),
-              HasSubstr("; 100 % of that time whoever they wait for sleeps"));
+              HasSubstr("; for 100 % of their wait the thread that they wait for sleeps"));
 }
 
 TEST(OwnChains, BehindAnotherWhoDoesNobodyKnowsWhatNothingIsSaid) {
@@ -82,8 +81,37 @@ TEST(OwnChains, OtherUnitsAreHops) {
       .cpu("db", 1);
   EXPECT_THAT(
       sentence(host, "shop"),
-      HasSubstr("; 100 % of that time whoever they wait for waits for an answer of db; 100 % "
-                "of that time db runs or waits for a CPU"));
+      HasSubstr(
+          "; for 100 % of their wait the thread that they wait for waits for an answer of db; "
+          "100 % of that time db runs or waits for a CPU"));
+}
+
+// Threads that ask each other: each is a hop, only locks are taken in turn.
+TEST(OwnChains, WhoAsksAnotherThreadIsNotSaidToDoWhatThatDoes) {
+  HandMadeInputs host;
+  host.waits("shop", WaitFor::Answer, "", 2)
+      .on("shop", WaitFor::Answer, On::Unit, "shop", 2)
+      .during("shop", WaitFor::Answer, "shop",
+              {step(WaitFor::Answer, On::Unit, "shop"), kWritesToDisk}, End::Waits, 2);
+  EXPECT_THAT(
+      sentence(host, "shop"),
+      HasSubstr("; for 100 % of their wait the thread that they wait for waits for an answer "
+                "of the same unit; for 100 % of its wait the thread that it waits for waits "
+                "for storage on device vda"));
+}
+
+// Ends of a pipeline wait for each other all the time, whatever else one of them waits for.
+TEST(OwnChains, AWaitForAnAnswerOfTheSameUnitIsNotStuck) {
+  HandMadeInputs host;
+  host.waits("shop", WaitFor::Answer, "", 2)
+      .on("shop", WaitFor::Answer, On::Unit, "shop", 2)
+      .during("shop", WaitFor::Answer, "shop", {kWritesToDisk}, End::Waits, 2);
+  host.inputs.sites.rows.back().lasting = 2;
+  host.inputs.sites.rows.back().oldest.ns = 60'000'000'000;
+  WhyUnits units(host.made());
+  const WhyVerdict verdict = verdict_of(units, "shop");
+  EXPECT_EQ(verdict.culprit, "vda");
+  EXPECT_FALSE(verdict.stuck);
 }
 
 }  // namespace
