@@ -145,6 +145,11 @@ class Hours(OverviewCase):
         self.assertEqual((asked["base_from"], asked["base_to"]), (fixture.text_of(660), fixture.text_of(661)),
                          "one snapshot is enough for what nobody looks at")
 
+    def test_who_waited_for_whom_in_an_old_range_is_not_known(self):
+        self.open(query=LOCKED + "&view=graph", ready="document.querySelector('#list').innerText.includes('blame')")
+        self.assertIn("Who was to blame is known of the last ten minutes alone", self.text("#list"))
+        self.assertEqual(self.count("#graph .node"), 0)
+
     def test_what_an_old_range_lacks_is_said(self):
         self.open(query="?from=2026-11-20T10:20:00Z&to=2026-11-20T10:50:00Z",
                   ready="document.querySelector('#verdict .first')?.innerText.includes('threads')")
