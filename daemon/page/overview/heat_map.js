@@ -109,7 +109,8 @@ export class HeatMap {
     Object.assign(this, { lengths, range, name });
     this.empty.hidden = true;
     this.filled.hidden = false;
-    const label = `How long the waits of ${name} were, from ${clock(lengths.begin)} to ${clock(lengths.end)}. Arrow keys move from cell to cell.`;
+    const when = `from ${clock(lengths.begin)} to ${clock(lengths.end)}`;
+    const label = `How long the waits of ${name} were, ${when}. Arrow keys move from cell to cell.`;
     if (this.picture.getAttribute("aria-label") !== label) this.picture.setAttribute("aria-label", label);
     this.draw();
     this.fillTable();
@@ -165,11 +166,11 @@ export class HeatMap {
     const what = `${when}, ${boundsText(lengths.boundsOf(octave))}: `;
     if (step < lengths.known) return `${what}not known.`;
     const cell = lengths.cell(step, octave);
-    const parts = cell
-      ? [
-          `${threads(cell.threads)} threads, ${endedText(cell.ended * lengths.seconds)}: ${kindsText(cell.kinds)}`,
-        ]
-      : [];
+    const parts = [];
+    if (cell) {
+      const ended = endedText(cell.ended * lengths.seconds);
+      parts.push(`${threads(cell.threads)} threads, ${ended}: ${kindsText(cell.kinds)}`);
+    }
     parts.push(...lengths.lastingAt(step, octave).map(lastingText));
     return `${what}${parts.length === 0 ? "nothing" : parts.join("; ")}.`;
   }

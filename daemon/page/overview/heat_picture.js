@@ -45,7 +45,8 @@ export class HeatScale {
     const [x, y] = [this.x(step), this.y(octave)];
     const tall = Math.max(least, this.octaveHeight - 0.6);
     const top = y + (this.octaveHeight - 0.6 - tall) / 2;
-    return `M${x.toFixed(1)} ${top.toFixed(1)}h${Math.max(0.8, this.wide - 0.6).toFixed(1)}v${tall.toFixed(1)}H${x.toFixed(1)}Z`;
+    const [left, wide] = [x.toFixed(1), Math.max(0.8, this.wide - 0.6).toFixed(1)];
+    return `M${left} ${top.toFixed(1)}h${wide}v${tall.toFixed(1)}H${left}Z`;
   }
 }
 

@@ -55,7 +55,8 @@ export class Lengths {
     const grid = stepsOf(units);
     Object.assign(this, { begin: grid.begin, end: grid.end, count: steps.count, seconds: steps.seconds });
     this.bounds = lengths.bounds_seconds;
-    this.known = Math.min(grid.count, Math.max(0, Math.round((grid.known - grid.begin) / grid.step))); // first step
+    const known = Math.round((grid.known - grid.begin) / grid.step);
+    this.known = Math.max(0, Math.min(grid.count, known)); // the first step of which anything is known
     this.cells = endedCells(lengths, steps.seconds);
     this.lasting = Object.entries(lengths.lasting).flatMap(([kind, list]) =>
       list.map(([step, waits, seconds]) => ({

@@ -135,7 +135,8 @@ export class NowStrip {
     const data = this.stepsFor([from, to]);
     this.legend.replaceChildren(...(data === null ? [] : legendOf(meansOf(data, [from, to]))));
     const end = this.memory.end;
-    const words = `${dayAndTime(from, end)} to ${dayAndTime(to, end)}, ${time(Math.round((to - from) / 1000))}`;
+    const length = time(Math.round((to - from) / 1000));
+    const words = `${dayAndTime(from, end)} to ${dayAndTime(to, end)}, ${length}`;
     setText(
       this.text,
       range === null ? "now, the last 1 min" : data !== null ? words : `${words}, beyond this strip`,

@@ -21,6 +21,11 @@ function sparkLine(series, count) {
   return `M${steps.join("L")}`;
 }
 
+function usualText({ p99_seconds: bounds, ended, since }) {
+  const begin = since.slice(0, 16).replace("T", " ");
+  return `usually ${time(upperBound(bounds))}: of ${counted(ended, "wait")} since ${begin}`;
+}
+
 // One row of the table, whose elements stay while its numbers change: focus and selections survive.
 export class TableRow {
   constructor(name, onChoose) {
@@ -121,10 +126,7 @@ export class TableRow {
     setText(this.factor, isTold ? times(row.factor) : "");
     this.factor.classList.toggle("bad", isTold && row.isTrouble);
     const { usual } = row;
-    const title =
-      waits && usual !== null
-        ? `usually ${time(upperBound(usual.p99_seconds))}: of ${counted(usual.ended, "wait")} since ${usual.since.slice(0, 16).replace("T", " ")}`
-        : "";
+    const title = waits && usual !== null ? usualText(usual) : "";
     if (this.p99.title !== title) this.factor.title = this.p99.title = title;
   }
 
