@@ -2,6 +2,7 @@
 #include "api/snapshot_handlers.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -150,28 +151,56 @@ Json functions_of(const Snapshot& snapshot, const StackEntry& entry) {
   return functions;
 }
 
+// What threads waited for, without waits for their own children: these say themselves what they
+// wait for.
+class SumsByFor {
+ public:
+  void add(const StackEntry& entry) {
+    const bool is_child = entry.reason == OFFCPUD_BLOCKED_CHILD;
+    std::uint64_t& sum = is_child ? child_ns_ : ns_[static_cast<std::size_t>(entry.wait_for)];
+    sum += entry.ns;
+  }
+  void append_to(Json& item) const {
+    Json by_for = Json::object();
+    for (std::size_t what = 0; what < ns_.size(); ++what) {
+      if (ns_[what] > 0)
+        by_for[kWaitForNames[what]] = static_cast<double>(ns_[what]) / kNanoseconds;
+    }
+    item["for"] = std::move(by_for);
+    item["children"] = static_cast<double>(child_ns_) / kNanoseconds;
+  }
+
+ private:
+  std::array<std::uint64_t, kWaitForNames.size()> ns_{};
+  std::uint64_t child_ns_ = 0;
+};
+
 // Adds to `item` how much of the snapshot the filter admits. False: nothing, so it is not listed.
 // If `stack` is null, it becomes the stack of an admitted entry.
 bool append_amount(Json& item, Json& stack, bool& has_cgroup, const Snapshot& snapshot,
-                   const SnapshotFilter& filter) {
-  const FilteredEntries filtered(snapshot, filter);
+                   const SnapshotQuery& query) {
+  const FilteredEntries filtered(snapshot, query.filter);
   std::uint64_t ns = 0;
   double episodes = 0;
+  SumsByFor sums;
   for (const StackEntry& entry : snapshot.entries) {
-    has_cgroup = has_cgroup || filter.cgroup.admits(entry.cgroup);
+    has_cgroup = has_cgroup || query.filter.cgroup.admits(entry.cgroup);
     if (!filtered.admits(entry)) continue;
     if (stack.is_null()) stack = functions_of(snapshot, entry);
     ns += entry.ns;
     episodes += entry.episodes;
+    sums.add(entry);
   }
   item["off_cpu_seconds"] = static_cast<double>(ns) / kNanoseconds;
   item["episodes"] = episodes;
+  if (query.by_for) sums.append_to(item);
   return ns > 0;
 }
 
 Response answer_list(const SnapshotLibrary& library, const SnapshotQuery& query,
                      const std::stop_token& stop) {
   const bool filtered = query.filter != SnapshotFilter{};
+  const bool reads = filtered || query.by_for;
   Json list = Json::array();
   Json stack;
   std::uint64_t bytes = 0;
@@ -182,12 +211,13 @@ Response answer_list(const SnapshotLibrary& library, const SnapshotQuery& query,
     bytes += stored.bytes;
     if (!query.range.contains(stored.name)) continue;
     Json described = item(stored);
-    if (filtered) {
+    if (reads) {
       const auto snapshot = library.load(stored.name.sequence);
       if (!snapshot) ++unreadable;
-      if (!snapshot || !*snapshot ||
-          !append_amount(described, stack, has_cgroup, **snapshot, query.filter))
-        continue;
+      if (!snapshot && !filtered) described["unreadable"] = true;
+      const bool is_there = snapshot && *snapshot;
+      const bool has = is_there && append_amount(described, stack, has_cgroup, **snapshot, query);
+      if (filtered ? !has : snapshot && !is_there) continue;
     } else if (stored.unreadable) {
       ++unreadable;
       described["unreadable"] = true;

@@ -80,6 +80,10 @@ Notation<SnapshotFormat> format() {
                                  {"pprof", SnapshotFormat::Pprof}});
 }
 
+Notation<bool> sums() {
+  return choice<bool>({{"for", true}}, "for");
+}
+
 // `Side` is Filter::Frames or Filter::Threads.
 template <class Side>
 Notation<Side> side() {
@@ -121,6 +125,7 @@ std::vector<Setting<SnapshotQuery>> parameters_of(Path path, WallTime now) {
   add(profile, "max_us", microseconds(), &Query::capture, &BlockFilter::max_ns);
   add(profile, "state", task_states(), &Query::capture, &BlockFilter::task_state);
   add(stacks, "frames", side<Filter::Frames>(), &Query::filter, &Filter::frames);
+  add(path == Path::List, "by", sums(), &Query::by_for);
   add(stacks, "format", format(), &Query::format);
   add(stacks, "annotate", flag(), &Query::annotate_kernel);
   add(stacks && kept, "sequence", sequence, &Query::range, &Range::sequence);

@@ -23,6 +23,7 @@ struct SnapshotQuery {
   SnapshotRange base;  // Difference: the earlier range
   SnapshotFilter filter;
   bool cgroup_is_there = false;  // the host has the filter's cgroup; not set by parse()
+  bool by_for = false;           // List: also the sums by what waits were for
   SnapshotFormat format = SnapshotFormat::Json;
   bool annotate_kernel = true;
   Normalize normalize = Normalize::No;

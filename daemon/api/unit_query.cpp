@@ -18,6 +18,8 @@ std::vector<Setting<UnitQuery>> parameters_of_units(WallTime now) {
       parameter<UnitQuery>("limit", member(&UnitQuery::limit), any_number<std::size_t>()),
       parameter<UnitQuery>("history", member(&UnitQuery::history), flag()),
       parameter<UnitQuery>("steps", member(&UnitQuery::steps), flag()),
+      parameter<UnitQuery>("lengths", member(&UnitQuery::lengths), cgroup_filter()),
+      parameter<UnitQuery>("usual", member(&UnitQuery::usual), flag()),
       parameter<UnitQuery>("to", member(&UnitQuery::to), time_before(now)),
   };
 }

@@ -19,12 +19,14 @@ namespace offcpud {
 struct UnitQuery {
   std::chrono::milliseconds window = std::chrono::minutes(1);
   CgroupFilter cgroup;
-  bool below = true;                 // with cgroup: also the cgroups below it
-  std::optional<WaitFor> wait_for;   // only units that wait for this, sorted by how long
-  std::optional<std::size_t> limit;  // nullopt: all
-  bool history = false;              // also every step of the history that is kept
-  bool steps = false;                // also what the threads waited for, in steps of 10 s
-  std::optional<WallTime> to;        // nullopt: the window ends now
+  bool below = true;                    // with cgroup: also the cgroups below it
+  std::optional<WaitFor> wait_for;      // only units that wait for this, sorted by how long
+  std::optional<std::size_t> limit;     // nullopt: all
+  bool history = false;                 // also every step of the history that is kept
+  bool steps = false;                   // also what the threads waited for, in steps of 10 s
+  std::optional<CgroupFilter> lengths;  // also how long the waits of this one were, in these steps
+  bool usual = false;                   // also how long waits usually were
+  std::optional<WallTime> to;           // nullopt: the window ends now
 
   // Accepts each parameter at most once. Relative times are before `now`. Error (ErrorKind::Usage):
   // names an unknown parameter or a value that is not allowed, and says what is.

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/unit_steps.h"
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "base/hist_kind.h"
-#include "base/utc.h"
 #include "pipeline/site_history.h"
 #include "pipeline/wait_history.h"
 
@@ -15,7 +13,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kLeastKnown = 2e9;     // ns; less of a step does not stand for it
 constexpr double kLeastThreads = 5e-4;  // what is less in all steps is left out
 
 bool is_shown(WaitFor wait_for) {
@@ -28,40 +25,21 @@ double ns_of_length(std::chrono::nanoseconds length) {
 
 }  // namespace
 
-UnitSteps::UnitSteps(const View& view, const UnitQuery& query) {
-  const MonotonicTime last = view.site_history.empty() ? view.taken : view.site_history.back()->end;
-  const WallTime known =
-      view.taken_wall - std::chrono::duration_cast<WallTime::duration>(view.taken - last);
-  // Too little of the last step is no step yet.
-  const auto beyond = known.time_since_epoch() % kStep;
-  end_wall_ = known - beyond;
-  if (ns_of_length(beyond) >= kLeastKnown) end_wall_ += kStep;
-  end_ = last + (end_wall_ - known);
+UnitSteps::UnitSteps(const View& view, const StepGrid& grid, const UnitQuery& query) : grid_(grid) {
   add_sites(view, query);
   add_cpus(view, query);
 }
 
-UnitSteps::Shares UnitSteps::shares_of(MonotonicTime begin, MonotonicTime end) const {
-  Shares shares;
-  if (end <= begin) return shares;
-  for (std::size_t i = 0; i < kCount; ++i) {
-    const MonotonicTime step_end = end_ - kStep * static_cast<int>(kCount - 1 - i);
-    const auto within = std::min(end, step_end) - std::max(begin, step_end - kStep);
-    if (within.count() > 0)
-      shares.emplace_back(i, ns_of_length(within) / ns_of_length(end - begin));
-  }
-  return shares;
-}
-
-void UnitSteps::spread(Series& series, std::size_t what, double ns, const Shares& shares) {
+void UnitSteps::spread(Series& series, std::size_t what, double ns,
+                       const StepGrid::Shares& shares) {
   std::vector<double>& cells = series[what];
-  if (cells.empty()) cells.resize(kCount);
+  if (cells.empty()) cells.resize(StepGrid::kCount);
   for (const auto& [step, share] : shares) cells[step] += ns * share;
 }
 
 void UnitSteps::add_sites(const View& view, const UnitQuery& query) {
   for (const auto& window : view.site_history) {
-    const Shares shares = shares_of(window->begin, window->end);
+    const StepGrid::Shares shares = grid_.shares_of(window->begin, window->end);
     for (const auto& [step, share] : shares) {
       examined_[step] += share * ns_of_length(window->length());
     }
@@ -77,7 +55,7 @@ void UnitSteps::add_sites(const View& view, const UnitQuery& query) {
 
 void UnitSteps::add_cpus(const View& view, const UnitQuery& query) {
   for (const auto& step : view.history) {
-    const Shares shares = shares_of(step->begin, step->end);
+    const StepGrid::Shares shares = grid_.shares_of(step->begin, step->end);
     for (const auto& [cell, share] : shares) read_[cell] += share * ns_of_length(step->length());
     const std::string* cgroup = nullptr;
     step->for_each(
@@ -94,10 +72,6 @@ void UnitSteps::add_cpus(const View& view, const UnitQuery& query) {
   }
 }
 
-Json UnitSteps::grid_json() const {
-  return {{"end", rfc3339(end_wall_)}, {"seconds", kStep.count()}, {"count", kCount}};
-}
-
 Json UnitSteps::json_of(std::string_view cgroup) const {
   const auto found = units_.find(cgroup);
   return found != units_.end() ? json(found->second) : Json::object();
@@ -106,11 +80,11 @@ Json UnitSteps::json_of(std::string_view cgroup) const {
 Json UnitSteps::json(const Series& series) const {
   Json by_for = Json::object();
   for (std::size_t what = 0; what < series.size(); ++what) {
-    const Cells& known = what == kCpu ? read_ : examined_;
+    const StepGrid::Cells& known = what == kCpu ? read_ : examined_;
     bool matters = false;
     Json list = Json::array();
     for (std::size_t i = 0; i < series[what].size(); ++i) {
-      if (known[i] < kLeastKnown) {
+      if (known[i] < StepGrid::kLeastKnown) {
         list.push_back(nullptr);
         continue;
       }

@@ -5,13 +5,18 @@
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "api/labels_json.h"
+#include "api/step_grid.h"
+#include "api/unit_lengths.h"
 #include "api/unit_purposes.h"
 #include "api/unit_steps.h"
 #include "api/unit_waits.h"
+#include "api/usual_lengths.h"
 #include "base/clock.h"
 #include "base/hist_kind.h"
 #include "base/utc.h"
@@ -127,6 +132,33 @@ std::vector<const UnitWaits*> by_wait(const UnitSums& sums, const UnitPurposes& 
   return units;
 }
 
+// Of the present alone: what was usual by an earlier time is not kept.
+std::optional<UsualLengths> usual_of(const View& view, const UnitQuery& query,
+                                     const std::vector<const UnitWaits*>& units) {
+  if (!query.usual || query.to) return std::nullopt;
+  std::set<std::string_view> cgroups;
+  for (const UnitWaits* unit : units) cgroups.insert(unit->labels->cgroup);
+  return std::make_optional<UsualLengths>(view, cgroups);
+}
+
+// Puts what is usual beside the percentiles, where it is known.
+void append_usual(Json& one, const std::string& cgroup, const UsualLengths& usual) {
+  const auto put = [](Json& wait, Json value) {
+    if (!value.is_null()) wait["usual"] = std::move(value);
+  };
+  for (auto& [kind, wait] : one["runqueue"].items()) {
+    const auto found = std::ranges::find(kHistKindNames, kind);
+    put(wait, usual.of_run_queue(
+                  cgroup, static_cast<std::size_t>(found - std::ranges::begin(kHistKindNames))));
+  }
+  if (one["waits"].is_null()) return;
+  Json& by_for = one["waits"]["for"];
+  for (std::size_t what = 0; what < kWaitForNames.size(); ++what) {
+    const auto found = by_for.find(kWaitForNames[what]);
+    if (found != by_for.end()) put(*found, usual.of(cgroup, static_cast<WaitFor>(what)));
+  }
+}
+
 }  // namespace
 
 std::string units_json(const View& view, const UnitQuery& query, bool with_sites) {
@@ -143,9 +175,13 @@ std::string units_json(const View& view, const UnitQuery& query, bool with_sites
   sums.add_in_progress(admits);
   const double seconds = in_seconds(window);
   const UnitPurposes purposes(view, query);
-  const auto units = by_wait(sums, purposes, query.wait_for, seconds);
+  auto units = by_wait(sums, purposes, query.wait_for, seconds);
+  const std::size_t matching = units.size();
+  if (query.limit && *query.limit < matching) units.resize(*query.limit);
+  const StepGrid grid(view);
   const std::optional<UnitSteps> steps =
-      query.steps ? std::make_optional<UnitSteps>(view, query) : std::nullopt;
+      query.steps ? std::make_optional<UnitSteps>(view, grid, query) : std::nullopt;
+  const auto usual = usual_of(view, query, units);
   Json total = unit_json(sums.total(), seconds);
   total["waits"] = purposes.total_json(with_sites);
   if (steps) total["steps"] = steps->total_json();
@@ -154,17 +190,18 @@ std::string units_json(const View& view, const UnitQuery& query, bool with_sites
                {"waits_window", purposes.window_json()},
                {"kept_seconds", in_seconds(kept)},
                {"total", std::move(total)},
-               {"matching", units.size()}};
-  if (steps) json["steps"] = steps->grid_json();
+               {"matching", matching}};
+  if (steps || query.lengths) json["steps"] = grid.json();
+  if (query.lengths) json["lengths"] = UnitLengths(view, grid, *query.lengths).json();
   Json list = Json::array();
   for (const UnitWaits* unit : units) {
-    if (query.limit && list.size() >= *query.limit) break;
     const std::string& cgroup = unit->labels->cgroup;
     Json one = unit_json(*unit, seconds);
     one["waits"] = purposes.json_of(cgroup, with_sites);
     // The processes at the other end are a detail, and so is where they belong.
     if (with_sites) one["waited_on"] = purposes.waited_on_json(cgroup);
     if (steps) one["steps"] = steps->json_of(cgroup);
+    if (usual) append_usual(one, cgroup, *usual);
     const KeptOffWindow kept_off = kept_off_within(view, cgroup, query.window);
     if (!kept_off.takers.empty()) one["kept_off"] = kept_off_json(kept_off);
     list.push_back(std::move(one));

@@ -102,6 +102,12 @@ class RealDaemon(unittest.TestCase):
         self.assertGreaterEqual(float(number), 1000 * PAUSE)
         self.assertLess(float(number), 3000 * PAUSE)
         self.assertTrue(row[0].startswith(path))
+        # Nearly all of that time is in waits of 0.2 s, and in the picture of their lengths, too.
+        page.wait("document.querySelector('#unit .heat-map path.heat')")
+        page.value("document.querySelector('#unit .heat-table').open = true")
+        page.wait("""[...document.querySelectorAll('#unit .heat-table tbody tr')].some(row =>
+          row.innerText.startsWith('125 ms to 250 ms') && parseFloat(row.cells[1].innerText) > 0.5 &&
+          row.cells[3].innerText.startsWith('lock'))""")
         self.assertIn("live, ", page.value("document.getElementById('state').innerText"))
         self.assertEqual(page.value("document.getElementById('host').innerText"), os.uname().nodename)
         self.assertEqual(problems(page), [])

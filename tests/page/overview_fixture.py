@@ -3,6 +3,8 @@
 application that waits for it, and a server that waits for that. Bounds of percentiles are powers of two."""
 import datetime
 
+import hours_fixture as hours
+import lengths_fixture as lengths
 from fixture import HOSTILE
 
 TAKEN = datetime.datetime(2026, 11, 20, 12, 10, tzinfo=datetime.timezone.utc)
@@ -125,6 +127,21 @@ def total_of(units):
             "steps": summed(units)}
 
 
+USUAL = {"nginx.service": 2 ** -8, "orders-api.service": 2 ** -8, "postgresql.service": 2 ** -4,
+         "backup.service": 2 ** -8}  # p99 in seconds
+
+
+def with_usual(one):
+    """What is usual beside each p99 for an answer, a lock, or storage."""
+    upper = USUAL.get(one.get("unit"))
+    if upper is None:
+        return one
+    usual = {"since": "2026-11-20T08:00:00.000Z", "ended": 9958, "p99_seconds": bounds(upper)}
+    by_for = {name: {**wait, "usual": usual} if name in ACTIONABLE else wait
+              for name, wait in one["waits"]["for"].items()}
+    return {**one, "waits": {**one["waits"], "for": by_for}}
+
+
 def without_details(one):
     shown = {name: value for name, value in one.items() if name != "waited_on"}
     return {**shown, "waits": {name: value for name, value in one["waits"].items() if name != "sites"}}
@@ -138,6 +155,8 @@ def units(server, query):
         listed = [without_details(one) for one in listed]
     if "to" in query:
         listed = [{**one, "running": 0.5} for one in listed]
+    if query.get("usual") == "true":
+        listed = [with_usual(one) for one in listed]
     total = total_of(every)
     if server.mode == "nostacks":
         for one in [*listed, total]:
@@ -148,6 +167,8 @@ def units(server, query):
     if query.get("steps") == "true":
         late = datetime.timedelta(minutes=5 if server.mode == "late" else 0)  # after the snapshots of fixture.py
         answer["steps"] = {"end": text_of(TAKEN + late), "seconds": 10, "count": STEPS}
+    if "lengths" in query:
+        answer["lengths"] = lengths.of(server.mode, query["lengths"])
     return answer
 
 
@@ -290,7 +311,9 @@ def change(name, before, after, significant):
             "after": after, "change": after - before, "before_error": 0.05, "significant": significant, "new": False}
 
 
-def changes(server, _):
+def changes(server, query):
+    if "base_from" in query:
+        return hours.changes(query)
     rows = {"plain": [change("orders-api.service", 0.9, 8.0, True), change("nginx.service", 1.4, 4.1, True),
                       change("backup.service", 0.1, 0.11, False)],
             "calm": [change("nginx.service", 0.18, 0.2, False)]}.get(server.mode, [])

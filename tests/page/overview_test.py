@@ -41,10 +41,10 @@ class Overview(OverviewCase, browser.LightAndDark):
     def test_rows_say_how_many_for_what_for_whom_and_how_long(self):
         self.open()
         self.assertEqual(self.row("orders-api"),
-                         ["orders-api", "8.1", "", "", "1 min 19 s", "8, 1 min 19 s", "postgresql", "0.10"])
-        self.assertEqual(self.row("postgresql")[6], "its own threads")
-        self.assertEqual(self.row("nginx")[4:7], ["31.3 ms", "", "orders-api 49 %"])
-        self.assertEqual(self.row("/kubepods.slice/pod1/c1")[6], "backup 80 %")
+                         ["orders-api", "8.1", "", "", "1 min 19 s", "> 100×", "8, 1 min 19 s", "postgresql", "0.10"])
+        self.assertEqual(self.row("postgresql")[7], "its own threads")
+        self.assertEqual(self.row("nginx")[4:8], ["31.3 ms", "8.0×", "", "orders-api 49 %"])
+        self.assertEqual(self.row("/kubepods.slice/pod1/c1")[7], "backup 80 %")
         widths = self.page.value("""[...document.querySelectorAll('tr[data-unit="postgresql.service"] .bar i')]
           .map(each => [each.className, each.getBoundingClientRect().width])""")
         self.assertEqual([name for name, _ in widths], ["lock", "storage"])
@@ -72,12 +72,12 @@ class Overview(OverviewCase, browser.LightAndDark):
                          "Nothing is stuck, and nothing waits much longer than in the hour before.")
         self.assertEqual(self.count("#verdict .trouble, tr.trouble"), 0)
         self.assertEqual(self.page.value("document.title"), "db-01.example.net · offcpud")
-        self.assertEqual(self.row("nginx")[6], "10.0.3.15:5432")
+        self.assertEqual(self.row("nginx")[7], "10.0.3.15:5432")
 
     def test_a_stall_is_not_taken_for_what_the_sentence_is_about(self):
         self.open("other")
         self.assertEqual(self.texts("#verdict li"), ["Stuck: nginx (1, 30 s)."])
-        self.assertEqual(self.row("nginx")[5], "1, 30 s")
+        self.assertEqual(self.row("nginx")[6], "1, 30 s")
 
     def test_what_is_usual_is_said_only_where_it_is_known(self):
         for before, words in ((720.0, "than in the 12 min before."), (200.0, "Nothing is stuck.")):
@@ -223,7 +223,7 @@ class Overview(OverviewCase, browser.LightAndDark):
         self.assertIn(("120s", "2026-11-20T12:04:00.000Z"), [(query.get("window"), query.get("to"))
                                                              for query in self.asked("/api/v1/units")])
         self.assertEqual(self.row("nginx")[-1], "0.50")  # of then
-        self.assertEqual(self.row("postgresql")[5], "")
+        self.assertEqual(self.row("postgresql")[6], "")
         self.assertIn("Threads are known of now alone", self.text("#unit"))
         self.assertIn("from=2026-11-20T12:02:00.000Z&to=2026-11-20T12:04:00.000Z",
                       self.page.value("document.getElementById('range-flame').href"))
@@ -433,7 +433,7 @@ class Troubles(OverviewCase):
         self.assertIn("What is stuck is not told here.", self.text("#verdict"))
         self.assertIn("this needs a password", self.text("#list-idle"))
         self.assertIn("this needs a password", self.text("#unit section:last-of-type"))
-        self.assertEqual(self.row("nginx")[6], "answer")
+        self.assertEqual(self.row("nginx")[7], "answer")
         self.assertIn("This client may not see where threads wait.", self.text("#unit section:nth-of-type(3)"))
         for _ in range(2):
             self.again()

@@ -8,6 +8,7 @@ import threading
 import urllib.parse
 
 import fixture
+import hours_fixture
 import overview_fixture
 
 TYPES = {"/flame": ("flame.html", "text/html; charset=utf-8"),
@@ -49,10 +50,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def api(self, path, query):
         mode = self.server.mode
+        if "lengths" in query or path == "/api/v1/snapshots":
+            self.server.hold.wait(30)
         if path in self.server.refused:
             return 401, {"error": "this needs a password: see web.config_file"}
         if path in overview_fixture.ANSWERS:
             return 200, overview_fixture.ANSWERS[path](self.server, query)
+        if path == "/api/v1/snapshots" and self.server.hours:
+            return 200, hours_fixture.listed(query)
         if mode == "off":
             return 503, {"error": "stacks are not sampled; set snapshots.enabled to true"}
         if path == "/api/v1/snapshots":
@@ -99,9 +104,12 @@ class Server(http.server.ThreadingHTTPServer):
         self.mode = "plain"  # hostile, tails, late, empty, off; calm, many, starting, nostacks, troubled, gone
         self.details = True  # whether the client may see them
         self.before = 3600.0  # seconds of snapshots before the last minute
+        self.hours = False  # of snapshots, for the page `/`
         self.refused = set()  # paths
         self.uptime, self.revision = 3600.0, "0123456789ab"
         self.requests = []
+        self.hold = threading.Event()  # cleared: answers with lengths, or of snapshots, wait
+        self.hold.set()
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     @property

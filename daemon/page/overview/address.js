@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The address holds the whole state of the page, so that it can be reloaded and passed on. What is
 // at its default is left out.
+import { SPANS } from "./hours.js";
 
-const DEFAULTS = { unit: "", view: "units", sort: "trouble", find: "", from: "", to: "", all: "" };
+const DEFAULTS = { unit: "", view: "units", sort: "trouble", find: "", span: "", from: "", to: "", all: "" };
 const VIEWS = new Set(["units", "graph"]);
+const SPAN_NAMES = new Set(["", ...Object.keys(SPANS)]);
 
 export class Address {
   // `changed` is called when somebody goes back or forward.
@@ -22,6 +24,7 @@ export class Address {
       if (parameters.has(name)) this.state[name] = parameters.get(name);
     }
     if (!VIEWS.has(this.state.view)) this.state.view = DEFAULTS.view;
+    if (!SPAN_NAMES.has(this.state.span)) this.state.span = DEFAULTS.span;
     if (this.range === null) this.state.from = this.state.to = "";
   }
 

@@ -11,6 +11,8 @@ const SIGMAS = 3;
 const LEAST_BEFORE = 300; // seconds of the time before; less does not say what is usual
 const NEARLY_AN_HOUR = 3000;
 const SURE = 0.99; // the percentile that is shown
+const MANY = 100; // waits; the longest of fewer is no percentile
+const UNUSUAL_FACTOR = 2; // times the usual percentile; less is not told
 
 const NO_UNIT = "no unit (/)";
 
@@ -49,18 +51,22 @@ function kindsOf(unit) {
   return kinds;
 }
 
-// Upper bounds of the percentile by kind, over what ended and what lasts, which counts at its age: a
-// hang must not make it shorter.
-function lengthsOf(unit) {
-  const lengths = {};
-  const cpu = Object.values(unit.runqueue).map((wait) => upperBound(wait.p99_seconds));
-  lengths.cpu = Math.max(0, ...cpu.filter((length) => length !== null));
-  for (const [kind, wait] of Object.entries(unit.waits?.for ?? {})) {
-    const ended = upperBound(wait.p99_seconds) ?? 0;
-    const isHang = wait.lasting > 0 && wait.lasting >= (1 - SURE) * (wait.lasting + (wait.ended ?? 0));
-    lengths[kind] = isHang ? Math.max(ended, wait.oldest_seconds ?? 0) : ended;
-  }
-  return lengths;
+// The percentile of one kind: `p99` in seconds, over what ended and what lasts, which counts at its age: a
+// hang must not make it shorter. `many`: it is of enough waits, or somebody hangs; `usual`: as the daemon
+// tells it.
+function lengthOf(wait) {
+  const ended = upperBound(wait.p99_seconds) ?? 0;
+  const isHang = wait.lasting > 0 && wait.lasting >= (1 - SURE) * (wait.lasting + (wait.ended ?? 0));
+  const p99 = isHang ? Math.max(ended, wait.oldest_seconds ?? 0) : ended;
+  return { p99, many: isHang || wait.ended >= MANY, usual: wait.usual };
+}
+
+// Two of one kind: the longer ones count.
+function longer(a, b) {
+  if (a === undefined) return b;
+  const usual = [a.usual, b.usual].filter((each) => each !== undefined);
+  usual.sort((one, other) => upperBound(other.p99_seconds) - upperBound(one.p99_seconds));
+  return { p99: Math.max(a.p99, b.p99), many: (b.p99 > a.p99 ? b : a).many, usual: usual[0] };
 }
 
 function addSeries(into, from) {
@@ -78,6 +84,7 @@ class UnitRow {
     Object.assign(this, { running: 0, work: 0, timer: 0, unknown: 0, throttled: 0, takers: [] });
     Object.assign(this, { stuck: 0, oldest: 0, oldestEstimated: false, stalls: [], before: null });
     this.tellsSites = true; // to this client
+    this.tellsRunning = true;
     this.changed = false; // it waits significantly longer than before
     this.variance = 0; // of the difference
   }
@@ -87,8 +94,9 @@ class UnitRow {
     for (const [kind, value] of Object.entries(kindsOf(unit))) {
       this.kinds[kind] = (this.kinds[kind] ?? 0) + Math.max(0, value);
     }
-    for (const [kind, value] of Object.entries(lengthsOf(unit))) {
-      this.lengths[kind] = Math.max(this.lengths[kind] ?? 0, value);
+    const cpu = Object.values(unit.runqueue).map((wait) => ["cpu", wait]);
+    for (const [kind, wait] of [...cpu, ...Object.entries(unit.waits?.for ?? {})]) {
+      this.lengths[kind] = longer(this.lengths[kind], lengthOf(wait));
     }
     for (const { for: kind, on, waiting } of unit.waited_on ?? []) {
       const key = `${kind} ${on}`;
@@ -99,7 +107,8 @@ class UnitRow {
     this.sites.push(...(unit.waits?.sites ?? []));
     if (unit.waits && !unit.waits.sites) this.tellsSites = false;
     this.takers.push(...(unit.kept_off ?? []));
-    this.running += unit.running;
+    this.running += unit.running ?? 0;
+    if (unit.running === null) this.tellsRunning = false;
     this.throttled += unit.runqueue.throttled?.waiting ?? 0;
     this.unknown += unit.waits?.unknown ?? 0;
     this.variance += (unit.waits?.error ?? 0) ** 2;
@@ -110,7 +119,12 @@ class UnitRow {
     this.waiting = sum(Object.values(this.kinds));
     const [main] = Object.entries(this.kinds).sort(([, a], [, b]) => b - a);
     this.main = main && main[1] > 0 ? main[0] : null;
-    this.p99 = this.main ? this.lengths[this.main] || null : null;
+    const length = this.lengths[this.main];
+    this.p99 = length?.p99 || null;
+    this.usual = length?.usual ?? null;
+    const usual = upperBound(this.usual?.p99_seconds);
+    const factor = usual > 0 && length.many ? this.p99 / usual : 0;
+    this.factor = factor >= UNUSUAL_FACTOR ? factor : null; // of p99 and what is usual
     this.excess = this.before === null ? 0 : this.waiting - this.before;
     // Who never waited before may be new: of that one nobody knows what is usual.
     const least = Math.max(TROUBLE_THREADS, SIGMAS * Math.sqrt(this.variance));

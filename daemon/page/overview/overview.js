@@ -25,12 +25,13 @@ class Overview {
     this.hint = new Hint(byId("tip"));
     const choose = (unit) => this.change({ unit });
     const change = (changes) => this.change(changes);
-    this.strip = new NowStrip(this.hint, (range) => this.setRange(range));
+    const onSpan = (span) => change({ span });
+    this.strip = new NowStrip(this.hint, { onRange: (range) => this.setRange(range), onSpan });
     this.verdict = new Verdict(this.address, choose);
     this.table = new UnitTable(this.address, { choose, change });
     this.graph = new GraphView(this.address, this.hint, { choose, change });
     this.panel = new UnitPanel(this.address, choose);
-    this.questions = new Questions(this.address);
+    this.questions = new Questions(this.address, () => this.show());
     this.find = byId("find");
     this.pause = byId("pause");
     this.isPaused = false;
@@ -69,6 +70,7 @@ class Overview {
         ArrowLeft: move,
         ArrowRight: move,
         n: () => this.setRange(null),
+        t: () => this.change({ span: NowStrip.nextSpan(this.address.state.span) }),
         p: () => this.setPaused(!this.isPaused),
         u: () => this.change({ view: "units" }),
         w: () => this.change({ view: "graph" }),
@@ -159,9 +161,15 @@ class Overview {
     const { units, why, stalls, changes, status, strip, range } = this.answers;
     const isPast = range !== null;
     this.showViews();
+    const { span } = this.address.state;
+    const time = { range: this.address.range, span, hours: this.questions.hours };
     if (units.value === undefined) {
-      this.verdict.say("The daemon does not tell what waits.", units.error);
+      this.verdict.say(
+        isPast ? "Nothing is known of this time." : "The daemon does not tell what waits.",
+        units.error,
+      );
       this.table.show(this.rows, { error: units.error });
+      if (strip.value?.steps) this.strip.show(strip.value, { ...time, marks: [] });
       return;
     }
     this.rows = unitRows(units.value, isPast ? undefined : stalls.value, isPast ? undefined : changes?.value);
@@ -176,7 +184,7 @@ class Overview {
       stuckError: isPast ? undefined : stalls.error,
       uptime: status.value?.uptime_seconds ?? 0,
     });
-    if (steps) this.strip.show(strip.value, this.address.range, this.marks());
+    if (steps) this.strip.show(strip.value, { ...time, marks: this.marks() });
     const chosen = this.shownUnit;
     this.showList(units.value, why, { steps, chosen });
     this.showUnit(chosen, steps, isPast);
@@ -253,7 +261,7 @@ class Overview {
       this.panel.close();
       return;
     }
-    const { unit, unitWhy, unitTop, units } = this.answers;
+    const { unit, unitWhy, unitTop, units, strip, stripUnit } = this.answers;
     this.panel.show(name, {
       row: this.rows.get(name),
       steps: steps ?? { count: 60, seconds: 10, end: units.value.taken },
@@ -261,6 +269,7 @@ class Overview {
       top: unit === name ? unitTop : undefined,
       range: this.shownRange,
       isPast,
+      lengths: stripUnit === name ? strip.value : undefined,
     });
   }
 }

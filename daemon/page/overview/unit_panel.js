@@ -4,6 +4,8 @@ import { byId, element } from "../shared/elements.js";
 import { counted } from "../shared/numbers.js";
 import { flameAddress } from "./address.js";
 import { chainOf } from "./chain.js";
+import { HeatMap } from "./heat_map.js";
+import { Lengths } from "./lengths.js";
 import { unitNameOf } from "./model.js";
 import { sitesTable, stallsTable, threadsTable, unitPicture } from "./unit_parts.js";
 
@@ -24,6 +26,7 @@ export class UnitPanel {
       ["chain", "Whom it waits for"],
       ["stalls", "Stuck now"],
       ["sites", "Where it waits"],
+      ["lengths", "How long, last 10 minutes"],
       ["minutes", "Last 10 minutes"],
       ["threads", "Its threads now"],
     ]) {
@@ -38,6 +41,8 @@ export class UnitPanel {
       this.parts.set(name, { section, body, note, text: null });
       this.panel.append(section);
     }
+    this.heat = new HeatMap();
+    this.parts.get("lengths").body.append(this.heat.element);
     this.parts.get("chain").note.append("threads, share");
     this.parts.get("sites").note.append(this.stacks);
   }
@@ -75,7 +80,8 @@ export class UnitPanel {
 
   // `row`: undefined if the unit is not among those that the daemon told; `why`, `top`: answers or
   // refusals about it, undefined before the first one.
-  show(name, { row, why, top, steps, range, isPast }) {
+  // `lengths`: an answer that has those of the unit, undefined before the first one.
+  show(name, { row, why, top, steps, range, isPast, lengths }) {
     if (this.shown !== name) for (const part of this.parts.values()) part.text = null;
     this.shown = name;
     this.panel.hidden = false;
@@ -85,6 +91,7 @@ export class UnitPanel {
       row && row.cgroup !== name ? visible(row.cgroup.replace(/\/[^/]*$/, "") || "/") : "";
     this.path.title = row ? visible(row.cgroup) : "";
     if (!row) {
+      this.parts.get("lengths").section.hidden = true;
       for (const part of ["stalls", "sites", "minutes", "threads"]) this.put(part, null);
       this.put("chain", this.refused("There is no such unit, or it neither waited nor ran in this time."));
       return;
@@ -96,6 +103,7 @@ export class UnitPanel {
       ? sitesTable(row)
       : this.refused("This client may not see where threads wait.");
     this.put("sites", sites);
+    this.showLengths(name, row, lengths, range);
     this.put("minutes", unitPicture(row, steps, range));
     this.showThreads(name, row, top, isPast);
   }
@@ -108,6 +116,23 @@ export class UnitPanel {
         "chain",
         chainOf(why.value, row, (unit, text) => this.link({ unit }, text, visible(unit))),
       );
+  }
+
+  showLengths(name, row, answer, range) {
+    const { section, note } = this.parts.get("lengths");
+    section.hidden = false;
+    note.textContent = "";
+    if (answer === undefined) {
+      this.heat.say("Asking the daemon…");
+      return;
+    }
+    const lengths = new Lengths(answer, row.stalls);
+    if (lengths.isEmpty) {
+      this.heat.say("No wait of it for anything but work ended or lasted in these minutes.");
+      return;
+    }
+    if (answer.total.waits === null) note.textContent = "waits for a CPU alone: no stacks";
+    this.heat.show(lengths, { range, name: visible(name) });
   }
 
   showThreads(name, row, top, isPast) {

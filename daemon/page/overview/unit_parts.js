@@ -87,8 +87,8 @@ export function sitesTable(row) {
           number(threads(waiting)),
           // Lengths are known by kind: they stand where the kind is named first.
           number(
-            rows.findIndex((other) => other.kind === kind) === i && row.lengths[kind] > 0
-              ? time(row.lengths[kind])
+            rows.findIndex((other) => other.kind === kind) === i && row.lengths[kind]?.p99 > 0
+              ? time(row.lengths[kind].p99)
               : "",
           ),
           number(now, now === "" ? "" : "age"),

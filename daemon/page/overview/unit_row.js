@@ -2,7 +2,7 @@
 import { visible } from "../script/names.js";
 import { element, setText, shape } from "../shared/elements.js";
 import { kindMark, kindWord, STACKED } from "../shared/kinds.js";
-import { age, portion, threads, time } from "../shared/numbers.js";
+import { age, counted, portion, threads, time, times, upperBound } from "../shared/numbers.js";
 import { totalsOf } from "../shared/strip_picture.js";
 import { shortName } from "./model.js";
 
@@ -19,6 +19,11 @@ function sparkLine(series, count) {
   const y = (value) => (SPARK_HEIGHT - 1 - ((SPARK_HEIGHT - 2) * value) / most).toFixed(1);
   const steps = totals.map((value, i) => `${x(i)} ${y(value)}L${x(i + 1)} ${y(value)}`);
   return `M${steps.join("L")}`;
+}
+
+function usualText({ p99_seconds: bounds, ended, since }) {
+  const begin = since.slice(0, 16).replace("T", " ");
+  return `usually ${time(upperBound(bounds))}: of ${counted(ended, "wait")} since ${begin}`;
 }
 
 // One row of the table, whose elements stay while its numbers change: focus and selections survive.
@@ -45,6 +50,7 @@ export class TableRow {
     this.line = shape("path");
     this.ground = shape("path", { class: "ground" });
     this.p99 = element("td", { class: "number c-p99" });
+    this.factor = element("td", { class: "number c-usual" });
     this.stuck = element("td", { class: "c-stuck bad" });
     this.on = element("td", { class: "c-on" });
     this.running = element("td", { class: "number c-cpus quiet" });
@@ -62,6 +68,7 @@ export class TableRow {
       element("td", { class: "c-bar" }, this.bar),
       element("td", { class: "c-spark" }, spark),
       this.p99,
+      this.factor,
       this.stuck,
       this.on,
       this.running,
@@ -87,7 +94,8 @@ export class TableRow {
     setText(this.waiting, threads(row.waiting));
     setText(this.p99, waits && row.p99 !== null ? time(row.p99) : "");
     setText(this.stuck, row.stuck > 0 ? `${row.stuck}, ${age(row.oldest, row.oldestEstimated)}` : "");
-    setText(this.running, threads(row.running));
+    setText(this.running, row.tellsRunning ? threads(row.running) : "");
+    this.showFactor(row, waits);
     this.showBar(row, most, before);
     this.showLine(row, count);
     this.showCulprit(row, waits);
@@ -110,6 +118,16 @@ export class TableRow {
     });
     const title = usual === null ? "" : `${threads(row.before)} in ${before}`;
     if (this.bar.parentElement.title !== title) this.bar.parentElement.title = title;
+  }
+
+  // How many times longer than usual; nothing where it is as usual, or nobody knows.
+  showFactor(row, waits) {
+    const isTold = waits && row.factor !== null;
+    setText(this.factor, isTold ? times(row.factor) : "");
+    this.factor.classList.toggle("bad", isTold && row.isTrouble);
+    const { usual } = row;
+    const title = waits && usual !== null ? usualText(usual) : "";
+    if (this.p99.title !== title) this.factor.title = this.p99.title = title;
   }
 
   showLine(row, count) {

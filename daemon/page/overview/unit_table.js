@@ -10,6 +10,7 @@ const HEADS = [
   ["", "", "c-bar"],
   ["", "Last 10 min", "c-spark"],
   ["p99", "p99", "c-p99 number"],
+  ["usual", "× usual", "c-usual number"],
   ["stuck", "Stuck now", "c-stuck"],
   ["", "Waits for", "c-on"],
   ["cpus", "CPUs", "c-cpus number"],
@@ -24,6 +25,7 @@ const SORTS = {
   name: null,
   waiting: (row) => row.waiting,
   p99: (row) => (row.waiting >= CALM ? (row.p99 ?? 0) : -1),
+  usual: (row) => (row.waiting >= CALM ? (row.factor ?? 0) : -1),
   stuck: (row) => row.stuck * 1e9 + row.oldest,
   cpus: (row) => row.running,
 };

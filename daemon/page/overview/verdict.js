@@ -97,6 +97,11 @@ export class Verdict {
   // was chosen; `stuckError`: why it is not known what is stuck.
   show({ units, why, rows, before, isPast, stuckError, uptime }) {
     this.before = before;
+    if (units.notes !== undefined) {
+      const amount = [...rows.values()].reduce((all, row) => all + row.waiting, 0);
+      this.say(`${threads(amount)} threads waited for something at any time.`, units.notes.join(" "));
+      return;
+    }
     if (units.window_seconds === 0 && isPast) {
       this.say("Nothing is kept of this time but stacks.", "Ten minutes are kept in memory.");
       return;

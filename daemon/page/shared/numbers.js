@@ -32,6 +32,12 @@ export function portion(part) {
   return `${percent < 9.95 ? percent.toFixed(1) : WHOLE.format(percent)} %`;
 }
 
+// How many times as much: "2.2×", "22×", "> 100×".
+export function times(factor) {
+  if (factor > 100) return "> 100×";
+  return `${factor < 9.95 ? factor.toFixed(1) : WHOLE.format(factor)}×`;
+}
+
 export function count(value) {
   return WHOLE.format(value);
 }
@@ -54,4 +60,10 @@ export function bytes(size) {
 // Times of day are in UTC, as everywhere in offcpud. `at`: milliseconds since 1970.
 export function clock(at) {
   return new Date(at).toISOString().slice(11, 19);
+}
+
+// The same with the day, unless that is the day of `now`.
+export function dayAndTime(at, now) {
+  const [day, today] = [at, now].map((each) => new Date(each).toISOString().slice(0, 10));
+  return day === today ? clock(at) : `${day} ${clock(at)}`;
 }

@@ -20,7 +20,8 @@ const MOVED = 4; // pixels; less is a click
 //   return one, or null;
 // - `marks`: [{at, text}], or none;
 // - `snapshots`: when they begin, if ranges are made of them; `until`: the end of the last one;
-// - `unknown`: what is said of the time before the data.
+// - `unknown`: what is said of the time before the data;
+// - `gaps`: [{from, to, text}] of the data, in which nothing is known, and why; or none.
 export class TimeStrip {
   // `onBrush(name, range, isDone)`: somebody drags, or has chosen. options: `height`, `label` for
   // screen readers, `describedBy`, `shifted` (the brush that Shift and drag changes).
@@ -134,8 +135,14 @@ export class TimeStrip {
   }
 
   tell(event, at) {
-    const { data } = this.view;
+    const { data, gaps = [] } = this.view;
     const quiet = (text) => [element("span", { class: "quiet" }, text)];
+    const gap = gaps.find(({ from, to }) => at >= from && at < to);
+    if (gap) {
+      this.markHair(at);
+      this.hint.show(event, [quiet(clock(at)), [gap.text]]);
+      return;
+    }
     if (data === null || at < data.known) {
       this.markHair(at);
       this.hint.show(event, [quiet(clock(at)), [this.view.unknown ?? "not known"]]);

@@ -10,6 +10,7 @@ const LEAST_MARK = 50; // pixels between marks of the time
 const LEAST_TICK = 4; // pixels between ticks of snapshots
 const LABEL = 50; // pixels that the name of a range takes at most
 const NOT_KEPT_WIDTH = 230; // pixels of a text
+const GAP_LETTER = 6.5; // pixels of a letter
 const NICE = [1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10];
 
 // The least round number that is not smaller, and whose half is round.
@@ -137,6 +138,20 @@ function sayUnknown({ left, top, width, height }, { begin, end }, known, words) 
   return [shape("text", { class: "not-kept", ...at }, words)];
 }
 
+// Times within the data of which nothing is known, and why, where there is room for it.
+function drawGaps({ left, top, width, height }, { begin, end }, gaps) {
+  const x = (at) => left + (width * (Math.max(begin, Math.min(end, at)) - begin)) / (end - begin);
+  return gaps.flatMap(({ from, to, text }) => {
+    const [at, wide] = [x(from), x(to) - x(from)];
+    const middle = { x: at + wide / 2, y: top + height / 2 + 4, "text-anchor": "middle" };
+    const hasRoom = wide >= text.length * GAP_LETTER;
+    return [
+      shape("rect", { class: "not-kept gap", x: at, y: top, width: Math.max(1, wide), height }),
+      ...(hasRoom ? [shape("text", { class: "not-kept", ...middle }, text)] : []),
+    ];
+  });
+}
+
 // Where somebody is stuck since: a line with a text.
 function drawMarks({ left, top, width, height }, begin, end, marks) {
   return marks
@@ -156,7 +171,10 @@ function drawMarks({ left, top, width, height }, begin, end, marks) {
 }
 
 // `view`: see strip.js.
-export function drawStrip(frame, { data, axis, brushes, marks = [], snapshots = [], unknown = "" }) {
+export function drawStrip(
+  frame,
+  { data, axis, brushes, marks = [], snapshots = [], unknown = "", gaps = [] },
+) {
   const { left, width } = frame;
   const { begin, end } = axis;
   const known = snapshots.length > 0 ? (data?.known ?? end) : begin;
@@ -170,6 +188,7 @@ export function drawStrip(frame, { data, axis, brushes, marks = [], snapshots = 
   }
   return [
     ...shapes,
+    ...drawGaps(frame, axis, gaps),
     ...drawTimes(frame, axis),
     ...drawMarks(frame, begin, end, marks),
     ...brushes.flatMap((brush) => drawBrush(frame, axis, brush, brushes)),

@@ -127,6 +127,25 @@ TEST_F(SnapshotHandlersTest, AListWithAFilterSaysHowMuchThereIs) {
   EXPECT_EQ(list["snapshots"][0]["episodes"], 3);
 }
 
+TEST_F(SnapshotHandlersTest, AListByForSaysWhatThreadsWaitedForInEach) {
+  const StackEntry lock{.wait_for = WaitFor::Lock, .ns = 1'500'000'000};
+  StackEntry child{.reason = OFFCPUD_BLOCKED_CHILD, .wait_for = WaitFor::Answer, .ns = 500'000'000};
+  library_.snapshots.at(1).entries = {};
+  library_.snapshots.at(2).entries = {lock, lock, child};
+  library_.damaged = 3;
+  const json list = ask_json(&SnapshotHandlers::list, {{"by", "for"}, {"to", "-56min"}});
+  ASSERT_THAT(list["snapshots"], SizeIs(4)) << "each is listed, whatever is in it";
+  EXPECT_EQ(list["snapshots"][0]["for"], json::object());
+  EXPECT_EQ(list["snapshots"][1]["for"], json::parse(R"({"lock": 3.0})"));
+  EXPECT_EQ(list["snapshots"][1]["children"], 0.5);
+  EXPECT_EQ(list["snapshots"][2]["unreadable"], true);
+  EXPECT_FALSE(list["snapshots"][2].contains("for"));
+  EXPECT_EQ(list["unreadable"], 1);
+  const json locks = ask_json(&SnapshotHandlers::list, {{"by", "for"}, {"for", "answer"}});
+  EXPECT_EQ(locks["snapshots"][0]["sequence"], 2) << "with a filter those that have it";
+  EXPECT_FALSE(ask_json(&SnapshotHandlers::list)["snapshots"][0].contains("for"));
+}
+
 TEST_F(SnapshotHandlersTest, ACgroupThatIsInNoSnapshotIsAMistakeToTell) {
   for (auto& [sequence, snapshot] : library_.snapshots) {
     snapshot.entries = {{.comm = "a", .cgroup = "/system.slice/nginx.service", .ns = 5}};

@@ -117,6 +117,8 @@ TEST(SnapshotQuery, SaysWhatIsAllowed) {
        {{"base_from", "-1h"}},
        "unknown parameter \"base_from\"; use from, to, cgroup"},
       {Path::List, {{"format", "json"}}, "unknown parameter \"format\""},
+      {Path::List, {{"by", "site"}}, "parameter by: \"site\" is not allowed; use for"},
+      {Path::Merge, {{"by", "for"}}, "unknown parameter \"by\""},
       {Path::Difference, {}, "parameter base_from is missing; use 2026-"},
       {Path::Difference,
        {{"base_from", "now"}, {"base_to", "-1h"}},

@@ -320,7 +320,8 @@ TEST(UnitQuery, RefusesWhatItDoesNotKnow) {
     return query ? "" : query.error().message();
   };
   EXPECT_NE(
-      refused("windw", "5s").find("use window, cgroup, below, for, limit, history, steps or to"),
+      refused("windw", "5s")
+          .find("use window, cgroup, below, for, limit, history, steps, lengths, usual or to"),
       std::string::npos);
   for (const char* value : {"", "5", "0s", "-5s", "5 s"}) {
     EXPECT_NE(refused("window", value).find("use a duration such as 60s"), std::string::npos)
@@ -331,6 +332,8 @@ TEST(UnitQuery, RefusesWhatItDoesNotKnow) {
   EXPECT_NE(refused("history", "yes"), "");
   EXPECT_NE(refused("below", "1"), "");
   EXPECT_NE(refused("cgroup", ""), "");
+  EXPECT_NE(refused("lengths", "").find("use a path such as /system.slice"), std::string::npos);
+  EXPECT_NE(refused("usual", "yes"), "");
   EXPECT_FALSE(UnitQuery::parse({{"limit", "1"}, {"limit", "2"}}, kNow));
 }
 
