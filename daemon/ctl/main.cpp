@@ -116,6 +116,9 @@ Result<StacksOutput> run(int argc, const char* const* argv) {
     case CtlCommand::ShowWhy:
       return text_only(on_terminal(options, show(options, query_path("/api/v1/why", options.query),
                                                  options.json ? json_checked : daemon_text)));
+    case CtlCommand::ShowGoroutines:
+      return text_only(show(options, query_path("/api/v1/goroutines", options.query),
+                            options.json ? json_checked : daemon_text, kSnapshotLimits));
     case CtlCommand::ShowChanges:
       return text_only(show(options, query_path("/api/v1/changes", options.query),
                             options.json ? json_checked : daemon_text, kSnapshotLimits));
