@@ -21,7 +21,7 @@ bool pause(std::chrono::milliseconds length, const std::stop_token& stop) {
 
 }  // namespace
 
-Result<GoroutineReport> GoroutineService::goroutines_of(std::uint32_t pid,
+Result<GoroutineReport> GoroutineService::goroutines_of(std::uint32_t pid, std::size_t groups,
                                                         const std::stop_token& stop) {
   const auto readers = readers_();
   if (!readers) return Error("offcpud is stopping");
@@ -29,7 +29,7 @@ Result<GoroutineReport> GoroutineService::goroutines_of(std::uint32_t pid,
   DeadlineProcessReader processes(client);
   DeadlineFileOpener files(client);
   DeadlineProcessMemory memory(client);
-  return read_goroutines({processes, files, memory}, clock_, pid,
+  return read_goroutines({processes, files, memory}, clock_, pid, groups,
                          [&stop](std::chrono::milliseconds length) { return pause(length, stop); });
 }
 

@@ -24,7 +24,8 @@ class GoroutineService final : public GoroutineSource {
   GoroutineService(const Clock& clock, Readers readers)
       : clock_(clock), readers_(std::move(readers)) {}
 
-  Result<GoroutineReport> goroutines_of(std::uint32_t pid, const std::stop_token& stop) override;
+  Result<GoroutineReport> goroutines_of(std::uint32_t pid, std::size_t groups,
+                                        const std::stop_token& stop) override;
 
  private:
   const Clock& clock_;

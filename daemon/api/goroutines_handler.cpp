@@ -22,12 +22,12 @@ Response GoroutinesHandler::goroutines(const Request& request) const {
   const auto query = GoroutinesQuery::parse(request.query);
   if (!query) return error(400, query.error().message());
   return worker_.respond([this, query = *query](const std::stop_token& stop) -> Response {
-    const auto report = source_.goroutines_of(query.pid, stop);
+    const auto report = source_.goroutines_of(query.pid, query.limit, stop);
     if (!report) return error(status_of(report.error()), report.error().message());
     if (query.as_text) {
-      return {.content_type = kPlainText, .body = goroutines_text(*report, query.limit)};
+      return {.content_type = kPlainText, .body = goroutines_text(*report)};
     }
-    return {.content_type = kJson, .body = goroutines_json(*report, query.limit)};
+    return {.content_type = kJson, .body = goroutines_json(*report)};
   });
 }
 

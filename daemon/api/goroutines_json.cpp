@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "api/goroutines_answer.h"
@@ -34,28 +33,28 @@ Json group_json(const GoroutineGroup& group) {
 
 }  // namespace
 
-std::string goroutines_json(const GoroutineReport& report, std::size_t limit) {
+std::string goroutines_json(const GoroutineReport& report) {
   const GoroutineLook& look = report.look;
   Json groups = Json::array();
-  const std::size_t shown = std::min(limit, report.groups.size());
-  for (std::size_t i = 0; i < shown; ++i) groups.push_back(group_json(report.groups[i]));
-  const Json json = {{"pid", report.pid},
-                     {"program", report.program},
-                     {"go", report.version},
-                     {"seconds", in_seconds(report.took)},
-                     {"all", look.all},
-                     {"looked_at", look.looked_at},
-                     {"waiting", look.waiting.size()},
-                     {"running", look.running},
-                     {"runnable", look.runnable},
-                     {"in_system_call", look.in_call},
-                     {"ended", look.ended},
-                     {"other", look.other},
-                     {"changed", look.changed},
-                     {"lost", look.lost},
-                     {"unreadable", look.unreadable},
-                     {"groups", std::move(groups)},
-                     {"groups_left_out", report.groups.size() - shown}};
+  for (const GoroutineGroup& group : report.groups.shown) groups.push_back(group_json(group));
+  const Json json = {
+      {"pid", report.pid},
+      {"program", report.program},
+      {"go", report.version},
+      {"seconds", in_seconds(report.took)},
+      {"all", look.all},
+      {"looked_at", look.looked_at},
+      {"waiting", look.waiting.size()},
+      {"running", look.running},
+      {"runnable", look.runnable},
+      {"in_system_call", look.in_call},
+      {"ended", look.ended},
+      {"other", look.other},
+      {"changed", look.changed},
+      {"lost", look.lost},
+      {"unreadable", look.unreadable},
+      {"groups", std::move(groups)},
+      {"groups_left_out", report.groups.left_out + report.groups.of_runtime_left_out}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -19,7 +19,7 @@ struct GoroutinesQuery {
   // value that is not allowed, or one that is missing, and says what is allowed.
   static Result<GoroutinesQuery> parse(const Parameters& parameters);
 
-  static constexpr std::size_t kMostLimit = 4'096;
+  static constexpr std::size_t kMostLimit = 1'000;
 };
 
 }  // namespace offcpud

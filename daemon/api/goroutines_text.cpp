@@ -54,11 +54,16 @@ std::string group_text(const GoroutineGroup& group) {
   return text;
 }
 
-std::string rest_of(const GoroutineReport& report, std::size_t left_out, std::uint64_t of_runtime) {
+std::string rest_of(const GoroutineReport& report) {
   const GoroutineLook& look = report.look;
+  const GoroutineGroups& groups = report.groups;
   std::string text;
-  if (left_out > 0) text += "left out (--limit): groups: " + std::to_string(left_out) + "\n";
-  if (of_runtime > 0) text += "left out: of the runtime itself: " + goroutines(of_runtime) + "\n";
+  if (groups.left_out > 0) {
+    text += "left out (--limit): groups: " + std::to_string(groups.left_out) + "\n";
+  }
+  if (groups.of_runtime > 0) {
+    text += "left out: of the runtime itself: " + goroutines(groups.of_runtime) + "\n";
+  }
   if (look.changed > 0) text += "changed while they were read: " + goroutines(look.changed) + "\n";
   if (look.unreadable > 0) text += "could not be read: " + goroutines(look.unreadable) + "\n";
   return text.empty() ? text : "\n" + text;
@@ -66,22 +71,12 @@ std::string rest_of(const GoroutineReport& report, std::size_t left_out, std::ui
 
 }  // namespace
 
-std::string goroutines_text(const GoroutineReport& report, std::size_t limit) {
+std::string goroutines_text(const GoroutineReport& report) {
   std::string text = head_of(report);
-  std::size_t shown = 0;
-  std::size_t left_out = 0;
-  std::uint64_t of_runtime = 0;
-  for (const GoroutineGroup& group : report.groups) {
-    if (group.is_runtime) {
-      of_runtime += group.number;
-    } else if (shown == limit) {
-      ++left_out;
-    } else {
-      ++shown;
-      text += group_text(group);
-    }
+  for (const GoroutineGroup& group : report.groups.shown) {
+    if (!group.is_runtime) text += group_text(group);
   }
-  return text + rest_of(report, left_out, of_runtime);
+  return text + rest_of(report);
 }
 
 }  // namespace offcpud

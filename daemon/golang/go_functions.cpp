@@ -2,6 +2,7 @@
 #include "golang/go_functions.h"
 
 #include <string_view>
+#include <utility>
 
 #include "symbols/demangle.h"
 
@@ -18,8 +19,10 @@ bool is_root(std::string_view name) {
 GoFunctions::Place GoFunctions::find(std::uint64_t address) {
   const auto known = places_.find(address);
   if (known != places_.end()) return known->second;
+  const Place place = look(address);
+  if (steps_ == 0) return place;  // more may be found next time
   if (places_.size() == kMostPlaces) places_.clear();
-  return places_.emplace(address, look(address)).first->second;
+  return places_.emplace(address, place).first->second;
 }
 
 GoFunctions::Place GoFunctions::look(std::uint64_t address) {
@@ -31,7 +34,8 @@ GoFunctions::Place GoFunctions::look(std::uint64_t address) {
               .function = function_of(*function),
               .depth = -1};
   if (function->depth == 0) return place;
-  for (GoStackDepths depths(table_, *function); depths.next();) {
+  for (GoStackDepths depths(table_, *function); steps_ > 0 && depths.next();) {
+    --steps_;
     if (linked >= depths.end()) continue;
     place.depth = depths.depth();
     break;
@@ -42,9 +46,12 @@ GoFunctions::Place GoFunctions::look(std::uint64_t address) {
 std::uint32_t GoFunctions::function_of(const GoFunction& function) {
   const auto known = functions_.find(function.begin);
   if (known != functions_.end()) return known->second;
-  if (names_.size() == kMostNames) return 0;
+  constexpr std::size_t kEntries = 128;  // of the name in the list, and in the table
+  std::string name = function.name.empty() ? kLeftOut : shown_name(function.name);
+  if (name_bytes_ + name.size() + kEntries > kMostNameBytes) return 0;
+  name_bytes_ += name.size() + kEntries;
   const auto number = static_cast<std::uint32_t>(names_.size());
-  names_.push_back(function.name.empty() ? kLeftOut : shown_name(function.name));
+  names_.push_back(std::move(name));
   functions_.emplace(function.begin, number);
   return number;
 }

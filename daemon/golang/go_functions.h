@@ -18,7 +18,8 @@ namespace offcpud {
 class GoFunctions {
  public:
   static constexpr std::size_t kMostPlaces = 65'536;  // beyond, all are forgotten
-  static constexpr std::size_t kMostNames = 65'536;   // functions beyond are shown as kLeftOut
+  // Of names; functions beyond are shown as kLeftOut.
+  static constexpr std::size_t kMostNameBytes = std::size_t{8} << 20;
   static constexpr const char* kLeftOut = "[go]";
 
   struct Place {
@@ -32,6 +33,9 @@ class GoFunctions {
   // the object.
   GoFunctions(GoFunctionTable table, std::uint64_t bias) : table_(table), bias_(bias) {}
 
+  // From now on, find() takes at most so many steps in all, for one of which a processor needs some
+  // nanoseconds; the depths of further places are not known. Without a call, it takes none.
+  void allow(std::size_t steps) { steps_ = steps; }
   // `address`: of the process.
   Place find(std::uint64_t address);
   // `function`: as found.
@@ -46,6 +50,8 @@ class GoFunctions {
   std::unordered_map<std::uint64_t, Place> places_;
   std::map<std::uint64_t, std::uint32_t> functions_;  // by address as linked
   std::vector<std::string> names_{kLeftOut};
+  std::size_t name_bytes_ = 0;
+  std::size_t steps_ = 0;
 };
 
 }  // namespace offcpud

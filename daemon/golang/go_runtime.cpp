@@ -55,21 +55,31 @@ std::uint32_t minor_of(std::string_view version) {
   return is_release ? minor : 0;
 }
 
-// The machine code of a function of the runtime; empty: there is none.
+// The machine code of functions of the runtime; empty: there is none.
 struct Code {
   std::uint64_t at = 0;
   std::vector<std::byte> bytes;
 };
-Code code_of(const MemoryWords& memory, const GoFunctionTable& table, std::uint64_t bias,
-             std::string_view name) {
+struct Codes {
+  Code adds;     // of runtime.allgadd, which adds a goroutine to all
+  Code changes;  // of runtime.casgstatus, which changes what a goroutine does
+};
+
+Codes read_codes(const MemoryWords& memory, const GoFunctionTable& table, std::uint64_t bias) {
   constexpr std::uint64_t kMostCode = 8'192;
-  for (std::size_t i = 0; i < table.size(); ++i) {
+  constexpr std::size_t kMostFunctions = std::size_t{1} << 20;
+  Codes codes;
+  const std::size_t count = std::min(table.size(), kMostFunctions);
+  for (std::size_t i = 0; i < count && (codes.adds.at == 0 || codes.changes.at == 0); ++i) {
     const auto function = table.function(i);
-    if (!function || function->name != name) continue;
+    if (!function) continue;
+    const bool adds = function->name == "runtime.allgadd";
+    if (!adds && function->name != "runtime.casgstatus") continue;
     const std::uint64_t at = function->begin + bias;
-    return {at, memory.range(at, std::min(function->end - function->begin, kMostCode))};
+    const std::uint64_t size = std::min(function->end - function->begin, kMostCode);
+    (adds ? codes.adds : codes.changes) = {at, memory.range(at, size)};
   }
-  return {};
+  return codes;
 }
 
 // Whether all of the first goroutines look like ones of this version.
@@ -186,13 +196,13 @@ FoundGo find_go(const MemoryWords& memory, const GoFile& file, const GoFunctionT
   if (layout == nullptr) {
     return refused(GoRefusal::Version, "its version, " + version + ", is not known");
   }
-  const Code adds = code_of(memory, table, bias, "runtime.allgadd");
-  const auto status = first_field_in(adds.bytes);
+  const Codes codes = read_codes(memory, table, bias);
+  const auto status = first_field_in(codes.adds.bytes);
   if (status && *status != layout->status) {
     return refused(GoRefusal::Memory, "its code has other goroutines than " + version + " has");
   }
   GoRuntime runtime{.layout = layout, .version = version, .all = 0, .reasons = {}};
-  runtime.all = find_all(memory, file, *layout, adds, bias);
+  runtime.all = find_all(memory, file, *layout, codes.adds, bias);
   if (runtime.all == 0) {
     return refused(GoRefusal::Memory, "its goroutines (" + version + ") were not found");
   }
@@ -200,8 +210,7 @@ FoundGo find_go(const MemoryWords& memory, const GoFile& file, const GoFunctionT
   if (runtime.reasons.empty()) {
     return refused(GoRefusal::Memory, "its reasons of waits (" + version + ") were not found");
   }
-  const Code changes = code_of(memory, table, bias, "runtime.casgstatus");
-  const auto counter = counter_in(changes.bytes);
+  const auto counter = counter_in(codes.changes.bytes);
   const bool is_field = counter && *counter > layout->wait_reason && *counter < kGoroutineBytes;
   if (is_field) runtime.counter = *counter;
   return {.runtime = std::move(runtime), .why = {}};

@@ -25,9 +25,19 @@ struct GoroutineGroup {
 };
 
 // Those with most goroutines first, and the runtime's own last.
-std::vector<GoroutineGroup> group_goroutines(const GoroutineLook& look,
-                                             const GoroutineReader& reader,
-                                             const GoRuntime& runtime,
-                                             const GoFunctions& functions);
+struct GoroutineGroups {
+  // Bytes of the functions' names, in all groups.
+  static constexpr std::size_t kMostBytes = std::size_t{2} << 20;
+
+  std::vector<GoroutineGroup> shown;
+  std::size_t left_out = 0;             // groups beyond the limits, without the runtime's own
+  std::size_t of_runtime_left_out = 0;  // those of the runtime
+  std::uint64_t of_runtime = 0;         // goroutines of the runtime, also those that are left out
+};
+
+// `limit`: of groups.
+GoroutineGroups group_goroutines(const GoroutineLook& look, const GoroutineReader& reader,
+                                 const GoRuntime& runtime, const GoFunctions& functions,
+                                 std::size_t limit);
 
 }  // namespace offcpud

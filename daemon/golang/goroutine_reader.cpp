@@ -12,8 +12,8 @@ namespace {
 constexpr std::uint64_t kWord = 8;
 // Most stacks end within so many bytes of their stack pointers.
 constexpr std::uint64_t kFirstBytes = 1'024;
-// Addresses of goroutines that are read; more take too long.
-constexpr std::uint64_t kMostAddresses = std::uint64_t{1} << 20;
+// Steps in the table of functions in one look; programs take a tenth.
+constexpr std::size_t kMostSteps = std::size_t{4} << 20;
 
 // src/runtime/runtime2.go.
 enum Status : std::uint32_t { kRunnable = 1, kRunning = 2, kInCall = 3, kWaiting = 4, kDead = 6 };
@@ -75,6 +75,7 @@ std::optional<GoroutineLook> GoroutineReader::look() {
   if (!list) return std::nullopt;
   const std::vector<std::uint64_t>& all = list->addresses;
   ++looks_;
+  functions_.allow(kMostSteps);
   look.all = list->length;
   const std::size_t parts = (all.size() + kAtOnce - 1) / kAtOnce;
   for (std::size_t part = 0; part < parts; ++part) {

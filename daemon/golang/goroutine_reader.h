@@ -23,7 +23,7 @@ namespace offcpud {
 struct GoroutineLimits {
   std::size_t goroutines = 20'000;            // looked at in one look; a few hundred more
   std::chrono::nanoseconds time{20'000'000};  // of one look, but one part is looked at
-  std::size_t stacks = 4'096;                 // different ones
+  std::size_t stacks = 2'048;                 // different ones
 };
 
 // A goroutine that waits.
@@ -55,7 +55,9 @@ struct GoroutineLook {
 // meanwhile is noticed: such a goroutine has no stack. The memory is untrusted. Used by one thread.
 class GoroutineReader {
  public:
-  static constexpr std::size_t kAtOnce = 512;  // goroutines that are read together
+  static constexpr std::size_t kAtOnce = 256;  // goroutines that are read together
+  // Addresses of goroutines that are read; more take too long.
+  static constexpr std::uint64_t kMostAddresses = std::uint64_t{1} << 19;
   // Numbers of stacks that are none.
   static constexpr std::uint32_t kChanged = 0;  // the goroutine changed while it was read
   static constexpr std::uint32_t kLeftOut = 1;  // there are too many different stacks

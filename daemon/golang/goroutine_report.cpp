@@ -21,7 +21,8 @@ bool are_stacks(const GoroutineLook& look) {
 }  // namespace
 
 Result<GoroutineReport> read_goroutines(const GoProgram::Sources& sources, const Clock& clock,
-                                        std::uint32_t pid, const GoroutinePause& pause,
+                                        std::uint32_t pid, std::size_t groups,
+                                        const GoroutinePause& pause,
                                         const GoroutineLimits& limits) {
   TRY(const auto program, GoProgram::open(sources, pid));
   const std::string name = "process " + std::to_string(pid) + " (" + program->name() + ")";
@@ -49,7 +50,8 @@ Result<GoroutineReport> read_goroutines(const GoProgram::Sources& sources, const
                          .took = {},
                          .groups = {}};
   report.took = report.look.at - first;
-  report.groups = group_goroutines(report.look, reader, program->runtime(), program->functions());
+  report.groups =
+      group_goroutines(report.look, reader, program->runtime(), program->functions(), groups);
   return report;
 }
 

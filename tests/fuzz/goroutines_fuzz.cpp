@@ -76,9 +76,9 @@ void test(std::string_view input) {
     if (!look) return;
     require_look(*look, goroutines, go.reads);
     std::uint64_t number = 0;
-    for (const auto& group : group_goroutines(*look, goroutines, *found.runtime, functions)) {
-      number += group.number;
-    }
+    const auto groups = group_goroutines(*look, goroutines, *found.runtime, functions, 1'000);
+    for (const GoroutineGroup& group : groups.shown) number += group.number;
+    require(groups.left_out + groups.of_runtime_left_out == 0, "few groups are all shown");
     require(number == look->waiting.size(), "each that waits is in one group");
     overwrite(8);
   }

@@ -77,7 +77,7 @@ class Goroutines(WaitedOnCase):
         self.say(expected == seen, what, expected, seen)
 
     def ask(self, process):
-        return self.daemon.get_json_as_root(f"/api/v1/goroutines?pid={process.pid}&limit=4096")
+        return self.daemon.get_json_as_root(f"/api/v1/goroutines?pid={process.pid}&limit=1000")
 
     def any_program(self):
         return self.build(next(iter(compilers().values())))

@@ -23,26 +23,26 @@ GoroutineReport report() {
                                   .in_call = 1,
                                   .waiting = std::vector<WaitingGoroutine>(6)},
                          .took = seconds(1),
-                         .groups = {}};
-  report.groups.push_back(
+                         .groups = {.shown = {}, .of_runtime = 1}};
+  report.groups.shown.push_back(
       {.number = 3,
        .reason = "chan receive",
        .functions = {"runtime.gopark", "runtime.chanrecv", "main.take", "runtime.main"},
        .longest = seconds(90)});
-  report.groups.push_back({.number = 2,
-                           .reason = "sleep",
-                           .functions = {"runtime.gopark", "time.Sleep", "main.poll"},
-                           .longest = {}});
-  report.groups.push_back({.number = 1,
-                           .reason = "force gc (idle)",
-                           .functions = {"runtime.gopark", "runtime.forcegchelper"},
-                           .is_runtime = true,
-                           .longest = {}});
+  report.groups.shown.push_back({.number = 2,
+                                 .reason = "sleep",
+                                 .functions = {"runtime.gopark", "time.Sleep", "main.poll"},
+                                 .longest = {}});
+  report.groups.shown.push_back({.number = 1,
+                                 .reason = "force gc (idle)",
+                                 .functions = {"runtime.gopark", "runtime.forcegchelper"},
+                                 .is_runtime = true,
+                                 .longest = {}});
   return report;
 }
 
 TEST(GoroutinesText, HasTheProgramsOwnFunctionsWithReasonAndAge) {
-  EXPECT_EQ(goroutines_text(report(), 50),
+  EXPECT_EQ(goroutines_text(report()),
             "shop (process 812, go1.19.8): 9 goroutines; waiting: 6, running: 2, "
             "waiting for a CPU: 0, in system calls: 1\n"
             "\n"
@@ -62,7 +62,9 @@ TEST(GoroutinesText, SaysWhatIsLeftOut) {
   some.look.all = 100'000;
   some.look.changed = 4;
   some.look.unreadable = 1;
-  const std::string text = goroutines_text(some, 1);
+  some.groups.shown.resize(1);
+  some.groups.left_out = 1;
+  const std::string text = goroutines_text(some);
   EXPECT_THAT(text, HasSubstr("9 goroutines of the 10 that were looked at, of 100000, spread "
                               "evenly, ended ones among them; waiting: 6"));
   EXPECT_THAT(text, Not(HasSubstr("main.poll")));
@@ -73,24 +75,29 @@ TEST(GoroutinesText, SaysWhatIsLeftOut) {
 
 TEST(GoroutinesText, ShowsAFunctionThatCallsItselfOnce) {
   GoroutineReport some = report();
-  some.groups[0].functions = {"main.take", "main.walk", "main.walk", "main.walk", "main.take"};
-  EXPECT_THAT(goroutines_text(some, 50),
+  some.groups.shown[0].functions = {"main.take", "main.walk", "main.walk", "main.walk",
+                                    "main.take"};
+  EXPECT_THAT(goroutines_text(some),
               HasSubstr("    main.take\n    main.walk (3 times)\n    main.take\n"));
 }
 
 TEST(GoroutinesText, SaysWhereAStackIsNotWhole) {
   GoroutineReport some = report();
-  some.groups[0].end = GoStack::End::Depth;
-  some.groups[1].end = GoStack::End::Lost;
-  some.groups[2] = {.number = 1, .reason = "", .functions = {}, .has_stack = false, .longest = {}};
-  const std::string text = goroutines_text(some, 50);
+  some.groups.shown[0].end = GoStack::End::Depth;
+  some.groups.shown[1].end = GoStack::End::Lost;
+  some.groups.shown[2] = {
+      .number = 1, .reason = "", .functions = {}, .has_stack = false, .longest = {}};
+  const std::string text = goroutines_text(some);
   EXPECT_THAT(text, HasSubstr("    runtime.main\n    (there are more)\n"));
   EXPECT_THAT(text, HasSubstr("    main.poll\n    (the rest is unknown)\n"));
   EXPECT_THAT(text, HasSubstr("1 goroutine: unknown\n    (no stack: they changed"));
 }
 
 TEST(GoroutinesJson, HasAllOfIt) {
-  const auto json = nlohmann::json::parse(goroutines_json(report(), 2));
+  GoroutineReport some = report();
+  some.groups.shown.resize(2);
+  some.groups.of_runtime_left_out = 1;
+  const auto json = nlohmann::json::parse(goroutines_json(some));
   EXPECT_EQ(json["pid"], 812);
   EXPECT_EQ(json["go"], "go1.19.8");
   EXPECT_EQ(json["all"], 10);
@@ -110,8 +117,8 @@ TEST(GoroutinesJson, HasAllOfIt) {
 
 TEST(GoroutinesJson, NamesOfAnyBytesAreText) {
   GoroutineReport some = report();
-  some.groups[0].functions = {"main.\xff"};
-  EXPECT_TRUE(nlohmann::json::accept(goroutines_json(some, 1)));
+  some.groups.shown[0].functions = {"main.\xff"};
+  EXPECT_TRUE(nlohmann::json::accept(goroutines_json(some)));
 }
 
 }  // namespace

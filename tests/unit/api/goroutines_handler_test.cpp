@@ -17,14 +17,16 @@ using testing::HasSubstr;
 // Answers every request with the same error or report.
 class FakeSource final : public GoroutineSource {
  public:
-  Result<GoroutineReport> goroutines_of(std::uint32_t pid,
+  Result<GoroutineReport> goroutines_of(std::uint32_t pid, std::size_t groups,
                                         const std::stop_token& /*stop*/) override {
     asked = pid;
+    limit = groups;
     if (error) return *error;
     return GoroutineReport{
         .pid = pid, .program = "shop", .version = "go1.19.8", .look = {}, .groups = {}};
   }
   std::uint32_t asked = 0;
+  std::size_t limit = 0;
   std::optional<Error> error;
 };
 
@@ -45,7 +47,8 @@ TEST_F(GoroutinesHandlerTest, AnswersForTheProcessThatIsAskedFor) {
   EXPECT_EQ(json.content_type, "application/json");
   EXPECT_THAT(body_of(json), HasSubstr("\"pid\":812"));
   EXPECT_EQ(source_.asked, 812);
-  const Response text = get({{"pid", "813"}, {"format", "text"}});
+  const Response text = get({{"pid", "813"}, {"format", "text"}, {"limit", "7"}});
+  EXPECT_EQ(source_.limit, 7);
   EXPECT_THAT(body_of(text), HasSubstr("shop (process 813, go1.19.8)"));
 }
 

@@ -14,6 +14,7 @@ using testing_go::FakeGo;
 // The stack of one goroutine, as it is in memory.
 class GoStackTest : public testing::Test {
  public:
+  GoStackTest() { functions_.allow(1'000); }
   GoStack walk(std::uint64_t goroutine, std::uint64_t size) {
     const MemoryWords memory(go_, FakeGo::kTgid);
     const auto high = *memory.read<std::uint64_t>(goroutine + kGoStackHigh);
@@ -90,6 +91,15 @@ TEST_F(GoStackTest, TheDepthMayBeUnknown) {
   EXPECT_TRUE(place.is_known);
   EXPECT_LT(place.depth, 0);
   EXPECT_EQ(functions_.find(FakeGo::kCode + FakeGo::kBias + FakeGo::kWorker).depth, FakeGo::kDepth);
+}
+
+TEST_F(GoStackTest, TheDepthIsNotKnownWithoutSteps) {
+  const std::uint64_t serve = FakeGo::kCode + FakeGo::kBias + FakeGo::kServe;
+  functions_.allow(0);
+  EXPECT_LT(functions_.find(serve).depth, 0);
+  EXPECT_TRUE(functions_.find(serve).is_known);
+  functions_.allow(10);
+  EXPECT_EQ(functions_.find(serve).depth, FakeGo::kDepth) << "it was not remembered";
 }
 
 }  // namespace

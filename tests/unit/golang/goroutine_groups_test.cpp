@@ -15,10 +15,11 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using testing_go::FakeGo;
 
-class GoroutineGroups : public testing::Test {
+class GoroutineGroupsTest : public testing::Test {
  public:
   // Looks so often, 1 s apart, and groups what the last look found.
-  std::vector<GoroutineGroup> groups(int looks = 1) {
+  std::vector<GoroutineGroup> groups(int looks = 1) { return all(looks).shown; }
+  GoroutineGroups all(int looks = 1, std::size_t limit = 100) {
     runtime_ = *go_.find().runtime;
     GoFunctions functions(go_.table(), FakeGo::kBias);
     GoroutineReader reader(go_, clock_, FakeGo::kTgid, runtime_, functions);
@@ -28,7 +29,7 @@ class GoroutineGroups : public testing::Test {
       if (between_) between_();
       look = reader.look();
     }
-    return group_goroutines(*look, reader, runtime_, functions);
+    return group_goroutines(*look, reader, runtime_, functions, limit);
   }
 
   FakeGo go_;
@@ -37,7 +38,7 @@ class GoroutineGroups : public testing::Test {
   std::function<void()> between_;
 };
 
-TEST_F(GoroutineGroups, AreByReasonAndStackAndTheLargestFirst) {
+TEST_F(GoroutineGroupsTest, AreByReasonAndStackAndTheLargestFirst) {
   go_.add({.id = 1, .reason = FakeGo::kSleep});
   go_.add({.id = 2, .reason = FakeGo::kReceive});
   go_.add({.id = 3, .reason = FakeGo::kReceive, .functions = {FakeGo::kPark, FakeGo::kServe}});
@@ -51,7 +52,7 @@ TEST_F(GoroutineGroups, AreByReasonAndStackAndTheLargestFirst) {
   EXPECT_EQ(found[2].number, 1);
 }
 
-TEST_F(GoroutineGroups, OfTheRuntimeAreLast) {
+TEST_F(GoroutineGroupsTest, OfTheRuntimeAreLast) {
   for (std::uint64_t id = 2; id < 5; ++id) {
     go_.add({.id = id, .functions = {FakeGo::kPark, FakeGo::kSweep}});
   }
@@ -62,7 +63,40 @@ TEST_F(GoroutineGroups, OfTheRuntimeAreLast) {
   EXPECT_TRUE(found[1].is_runtime);
 }
 
-TEST_F(GoroutineGroups, AgesAreKnownFromThreeLooksOn) {
+TEST_F(GoroutineGroupsTest, BeyondTheLimitAreCounted) {
+  go_.add({.id = 1, .reason = FakeGo::kReceive});
+  go_.add({.id = 2, .reason = FakeGo::kReceive});
+  go_.add({.id = 3, .reason = FakeGo::kSleep});
+  go_.add({.id = 4, .functions = {FakeGo::kPark, FakeGo::kSweep}});
+  const GoroutineGroups one = all(1, 1);
+  ASSERT_THAT(one.shown, SizeIs(1));
+  EXPECT_EQ(one.shown[0].number, 2);
+  EXPECT_EQ(one.left_out, 1);
+  EXPECT_EQ(one.of_runtime_left_out, 1);
+  EXPECT_EQ(one.of_runtime, 1);
+  EXPECT_EQ(all(1, 3).of_runtime, 1);
+  EXPECT_EQ(all(1, 3).left_out + all(1, 3).of_runtime_left_out, 0);
+}
+
+// 256 functions of 11 bytes for each of the reasons.
+TEST_F(GoroutineGroupsTest, OfNamesThatAreTooLongInAllAreCounted) {
+  const std::vector<std::uint64_t> deep(256, FakeGo::kWorker);
+  for (int i = 0; i < 1'000; ++i) {
+    auto functions = deep;
+    functions[static_cast<std::size_t>(i % 250)] = FakeGo::kServe;
+    go_.add({.id = 1, .reason = static_cast<std::uint8_t>(i / 250), .functions = functions});
+  }
+  const GoroutineGroups some = all(1, 2'000);
+  std::size_t bytes = 0;
+  for (const GoroutineGroup& group : some.shown) {
+    for (const std::string& function : group.functions) bytes += function.size();
+  }
+  EXPECT_LE(bytes, GoroutineGroups::kMostBytes);
+  EXPECT_GT(bytes, GoroutineGroups::kMostBytes * 99 / 100);
+  EXPECT_EQ(some.shown.size() + some.left_out, 1'000);
+}
+
+TEST_F(GoroutineGroupsTest, AgesAreKnownFromThreeLooksOn) {
   go_.add({});
   EXPECT_EQ(groups(1)[0].longest, std::nullopt);
   EXPECT_EQ(groups(2)[0].longest, std::nullopt);
@@ -71,7 +105,7 @@ TEST_F(GoroutineGroups, AgesAreKnownFromThreeLooksOn) {
 
 // The runtime notes the time of the collection before the one that sees a goroutine wait, so the
 // wait may have begun until the next one.
-TEST_F(GoroutineGroups, TheAgeIsFromTheNextCollectionOn) {
+TEST_F(GoroutineGroupsTest, TheAgeIsFromTheNextCollectionOn) {
   const auto ago = [this](int time) { return ns_of(clock_.now() - seconds(time)); };
   go_.add({.id = 1, .reason = FakeGo::kSleep, .since_ns = ago(90)});
   go_.add({.id = 2, .reason = FakeGo::kIoWait, .since_ns = ago(60)});
@@ -84,7 +118,7 @@ TEST_F(GoroutineGroups, TheAgeIsFromTheNextCollectionOn) {
   EXPECT_EQ(ages["chan receive"], std::nullopt);
 }
 
-TEST_F(GoroutineGroups, TheAgeIsThatOfTheOldest) {
+TEST_F(GoroutineGroupsTest, TheAgeIsThatOfTheOldest) {
   const auto ago = [this](int time) { return ns_of(clock_.now() - seconds(time)); };
   for (const int time : {30, 90, 60, 0}) {
     go_.add({.id = 1, .since_ns = time == 0 ? 0 : ago(time)});
@@ -92,20 +126,20 @@ TEST_F(GoroutineGroups, TheAgeIsThatOfTheOldest) {
   EXPECT_EQ(groups()[0].longest, seconds(60));
 }
 
-TEST_F(GoroutineGroups, ACollectionInTheFutureIsNone) {
+TEST_F(GoroutineGroupsTest, ACollectionInTheFutureIsNone) {
   go_.add({.id = 1, .since_ns = ns_of(clock_.now() - seconds(60))});
   go_.add({.id = 2, .since_ns = ns_of(clock_.now() + seconds(60))});
   EXPECT_EQ(groups(1)[0].longest, std::nullopt);
 }
 
-TEST_F(GoroutineGroups, WhoRanInBetweenHasNoAge) {
+TEST_F(GoroutineGroupsTest, WhoRanInBetweenHasNoAge) {
   const std::uint64_t goroutine = go_.add({});
   std::uint8_t count = 0;
   between_ = [&] { go_.set(goroutine + go_.counter(), ++count); };
   EXPECT_EQ(groups(4)[0].longest, std::nullopt);
 }
 
-TEST_F(GoroutineGroups, WhoChangedWhileItWasReadHasAReasonOnly) {
+TEST_F(GoroutineGroupsTest, WhoChangedWhileItWasReadHasAReasonOnly) {
   const std::uint64_t goroutine = go_.add({});
   const std::uint64_t stack = go_.stack_of(goroutine);
   runtime_ = *go_.find().runtime;
@@ -119,7 +153,7 @@ TEST_F(GoroutineGroups, WhoChangedWhileItWasReadHasAReasonOnly) {
   EXPECT_THAT(found[0].functions, IsEmpty());
 }
 
-TEST_F(GoroutineGroups, AReasonThatTheRuntimeDoesNotNameIsEmpty) {
+TEST_F(GoroutineGroupsTest, AReasonThatTheRuntimeDoesNotNameIsEmpty) {
   go_.add({.reason = 200});
   EXPECT_EQ(groups()[0].reason, "");
 }

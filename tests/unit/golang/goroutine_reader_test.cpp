@@ -217,10 +217,10 @@ TEST(GoroutineReader, LooksAtSomeOfManySpreadEvenly) {
   const auto look = program.start({.goroutines = 1'000}).look();
   ASSERT_TRUE(look);
   EXPECT_EQ(look->all, 4'000);
-  EXPECT_EQ(look->looked_at, 1'000) << "two of eight parts";
+  EXPECT_EQ(look->looked_at, 1'000) << "four of sixteen parts";
   std::uint64_t sum = 0;
   for (const WaitingGoroutine& each : look->waiting) {
-    EXPECT_LT(each.id % 8, 2);
+    EXPECT_LT(each.id % 16, 4);
     sum += each.id;
   }
   EXPECT_NEAR(static_cast<double>(sum) / 1'000, 2'000, 8);
@@ -235,7 +235,7 @@ TEST(GoroutineReader, StopsWhenItsTimeIsOver) {
   };
   const auto look = reader.look();
   ASSERT_TRUE(look);
-  EXPECT_EQ(look->looked_at, 1'000) << "1,500 reads of a part of 500 take 15 ms";
+  EXPECT_EQ(look->looked_at, 750) << "750 reads of a part of 250 take 7.5 ms";
 }
 
 TEST(GoroutineReader, HasOnlySoManyDifferentStacks) {

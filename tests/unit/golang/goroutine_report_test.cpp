@@ -29,7 +29,7 @@ class GoroutineReportTest : public testing::Test {
       clock_.advance(length);
       return !between_ || between_();
     };
-    return read_goroutines({reader_, files_, go_}, clock_, FakeGo::kTgid, pause);
+    return read_goroutines({reader_, files_, go_}, clock_, FakeGo::kTgid, 50, pause);
   }
 
   FakeGo go_;
@@ -53,9 +53,9 @@ TEST_F(GoroutineReportTest, HasWhatWaitsNowAndForHowLong) {
   EXPECT_EQ(report->program, "shop");
   EXPECT_EQ(report->version, "go1.19.3");
   EXPECT_EQ(report->took, std::chrono::seconds(1));
-  ASSERT_THAT(report->groups, SizeIs(2));
-  EXPECT_EQ(report->groups[0].longest, std::chrono::seconds(1));
-  EXPECT_EQ(report->groups[1].longest, std::nullopt) << "it ran in between";
+  ASSERT_THAT(report->groups.shown, SizeIs(2));
+  EXPECT_EQ(report->groups.shown[0].longest, std::chrono::seconds(1));
+  EXPECT_EQ(report->groups.shown[1].longest, std::nullopt) << "it ran in between";
 }
 
 TEST_F(GoroutineReportTest, EndsWhenNobodyNeedsIt) {
