@@ -16,7 +16,9 @@ from waited_on_case import HERE, WaitedOnCase
 
 SOURCE = HERE / "waiting_goroutines.go"
 BUILDS = {"with symbols": [], "stripped": ["-ldflags=-s -w"],
-          "stripped, anywhere in memory": ["-buildmode=pie", "-ldflags=-s -w"]}
+          "stripped, anywhere in memory": ["-buildmode=pie", "-ldflags=-s -w"],
+          "linked by C": ["-ldflags=-linkmode=external"],
+          "linked by C, stripped, anywhere in memory": ["-buildmode=pie", "-ldflags=-linkmode=external -s -w"]}
 
 
 def compilers():

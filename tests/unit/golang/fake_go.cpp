@@ -35,7 +35,8 @@ std::uint32_t counter_of(std::uint32_t minor) {
 
 FakeGo::FakeGo(const Build& build)
     : layout_(*find_go_layout(std::clamp(build.minor, 16U, 26U))),
-      counter_(build.has_counter ? counter_of(build.minor) : 0) {
+      counter_(build.has_counter ? counter_of(build.minor) : 0),
+      is_among_data_(build.is_among_data) {
   GoTableBytes table;
   table.code = build.is_relocated ? 0 : kCode;
   const std::vector<std::pair<int, std::uint8_t>> depths{{kDepth, 0x7f}};
@@ -120,11 +121,13 @@ std::string FakeGo::image() const {
   };
   const std::uint64_t table_size = file_.table.bytes.size();
   constexpr std::uint64_t kVariablesOffset = 0x2000, kTableOffset = 0x4000, kNamesOffset = 0x8000,
-                          kSectionsOffset = 0x9000;
+                          kSectionsOffset = 0x9000, kBefore = 0x20;
   const std::vector<Part> parts{
       {"", 0, 0, 0, SHT_NULL},
       {".text", kCode, kCodeOffset, kEnd, SHT_PROGBITS},
-      {".gopclntab", kTable, kTableOffset, table_size, SHT_PROGBITS},
+      is_among_data_ ? Part{".data.rel.ro", kTable - kBefore, kTableOffset - kBefore,
+                            table_size + kBefore, SHT_PROGBITS}
+                     : Part{".gopclntab", kTable, kTableOffset, table_size, SHT_PROGBITS},
       {".go.buildinfo", kInfo, kVariablesOffset, 0x100, SHT_PROGBITS},
       {".data", kReasons, kVariablesOffset + kReasons - kVariables, kAll - kReasons, SHT_PROGBITS},
       {".names", 0, kNamesOffset, 0x100, SHT_STRTAB}};

@@ -29,10 +29,11 @@ class FakeGo : public testing_jit::FakeMemory {
 
   struct Build {
     std::uint32_t minor = 19;
-    std::string version{};      // empty: that of the minor version
-    bool has_counter = true;    // the code counts
-    bool is_relocated = false;  // the table says only in memory where its code is
-    std::uint32_t status = 0;   // its offset in the code; 0: that of the version
+    std::string version{};       // empty: that of the minor version
+    bool has_counter = true;     // the code counts
+    bool is_among_data = false;  // the file has no section for the table
+    bool is_relocated = false;   // the table says only in memory where its code is
+    std::uint32_t status = 0;    // its offset in the code; 0: that of the version
     std::vector<std::string> reasons{"", "GC assist marking", "IO wait", "chan receive", "sleep"};
   };
   static constexpr std::uint8_t kIoWait = 2, kReceive = 3, kSleep = 4;
@@ -77,6 +78,7 @@ class FakeGo : public testing_jit::FakeMemory {
 
   GoLayout layout_;
   std::uint32_t counter_;
+  bool is_among_data_;
   GoFile file_;
   std::vector<std::uint64_t> goroutines_;
 };

@@ -26,6 +26,14 @@ TEST(GoFile, SaysWhereTheTableAndTheVariablesAre) {
   EXPECT_EQ((*file)->writable[0].end, go.file().writable[0].end);
 }
 
+TEST(GoFile, FindsATableWithinOtherData) {
+  const FakeGo go({.is_among_data = true});
+  const auto file = read_go_file(file_with(go.image()).get());
+  ASSERT_TRUE(file && *file);
+  EXPECT_EQ((*file)->table.bytes, go.file().table.bytes);
+  EXPECT_EQ((*file)->table_address, go.file().table_address);
+}
+
 TEST(GoFile, IsNoProgramOfGoWithoutATableOfFunctions) {
   std::string image = FakeGo().image();
   image.replace(image.find(".gopclntab"), 10, ".otherpart");

@@ -96,7 +96,7 @@ TEST_F(GoProgramTest, ThatIsRefusedSaysWhy) {
 
 class RelocatedGoProgram : public GoProgramTest {
  public:
-  RelocatedGoProgram() : GoProgramTest({.is_relocated = true}) {}
+  RelocatedGoProgram() : GoProgramTest({.is_among_data = true, .is_relocated = true}) {}
 };
 
 TEST_F(RelocatedGoProgram, KnowsOnlyInMemoryWhereItsCodeIs) {
