@@ -435,8 +435,7 @@ RouteSources Daemon::route_sources() {
   sources.address_names = &address_names_;
   sources.threads = &threads_;
   if (snapshots_) {
-    sources.snapshots = &snapshots_->handlers();
-    sources.changes = &snapshots_->changes();
+    snapshots_->add_to(sources);
     sources.cpu_history = [this] { return cpu_history_.steps(); };
   }
   return sources;

@@ -87,7 +87,10 @@ SnapshotService::Serving::Serving(SnapshotService& service, const Clock& clock,
           service.threads_.add("writer", kWriterLimits)),
       requests(service.threads_.add("requests", kRequestLimits)),
       handlers(service.store_, service, requests, clock, is_live),
-      changes(service.store_, requests, clock, std::move(is_live)) {}
+      changes(service.store_, requests, clock, std::move(is_live)),
+      goroutine_source(clock, [&service] { return service.readers(); }),
+      goroutine_requests(service.threads_.add("goroutines", kRequestLimits), "offcpud-golang"),
+      goroutines(goroutine_source, goroutine_requests) {}
 
 SnapshotService::~SnapshotService() {
   const std::lock_guard lock(inbox_->mutex);
@@ -127,6 +130,17 @@ void SnapshotService::open(IsLiveCgroup is_live) {
   for (auto& window : std::exchange(inbox_->early_waits, {})) tell(std::move(window));
 }
 
+void SnapshotService::add_to(RouteSources& sources) const {
+  sources.snapshots = &serving_->handlers;
+  sources.changes = &serving_->changes;
+  sources.goroutines = &serving_->goroutines;
+}
+
+std::shared_ptr<ReaderShare> SnapshotService::readers() {
+  const std::lock_guard lock(sampler_mutex_);
+  return sampler_ ? sampler_->readers() : nullptr;
+}
+
 void SnapshotService::apply(const Config& config) {
   store_.set_limits(limits_of(config));
   sampler_->set_options(sampler_options(config));
@@ -140,6 +154,7 @@ bool SnapshotService::stop(std::chrono::milliseconds patience) {
                     std::chrono::milliseconds(0));
   };
   (void)serving_->requests.finish(std::chrono::milliseconds(0));  // cancels what is long
+  (void)serving_->goroutine_requests.finish(std::chrono::milliseconds(0));
   std::unique_ptr<StackSampler> sampler;
   {
     const std::lock_guard lock(sampler_mutex_);
@@ -150,6 +165,7 @@ bool SnapshotService::stop(std::chrono::milliseconds patience) {
   sampler.reset();
   done = serving_->writer.finish(left()) && done;  // what is not written is counted
   done = serving_->requests.finish(left()) && done;
+  done = serving_->goroutine_requests.finish(left()) && done;
   return serving_->push.finish(std::min(left(), kPushing)) && done;
 }
 

@@ -11,11 +11,14 @@
 #include <vector>
 
 #include "api/changes_handler.h"
+#include "api/goroutines_handler.h"
 #include "api/known_units.h"
+#include "api/routes.h"
 #include "api/snapshot_handlers.h"
 #include "base/clock.h"
 #include "base/thread_watch.h"
 #include "config/config.h"
+#include "goroutine_service.h"
 #include "http/request_worker.h"
 #include "metrics/self_metrics.h"
 #include "over_share_board.h"
@@ -64,8 +67,8 @@ class SnapshotService final : public SnapshotSource {
 
   [[nodiscard]] std::vector<OverShareStatus> over_share() const { return over_share_.current(); }
 
-  [[nodiscard]] const SnapshotHandlers& handlers() const { return serving_->handlers; }
-  [[nodiscard]] const ChangesHandler& changes() const { return serving_->changes; }
+  // Sets what this object answers. Call it after open().
+  void add_to(RouteSources& sources) const;
 
   void take_next(std::chrono::milliseconds length, const BlockFilter& filter,
                  std::function<void(Result<Snapshot>)> done) override;
@@ -78,6 +81,7 @@ class SnapshotService final : public SnapshotSource {
   PushReports push_reports();
   ReaderReports reader_reports();
   void tell_left_behind(std::size_t readers);
+  [[nodiscard]] std::shared_ptr<ReaderShare> readers();
   void write(SampledSnapshot sampled);
   void tell(std::shared_ptr<const WaitWindow> window);
 
@@ -93,6 +97,9 @@ class SnapshotService final : public SnapshotSource {
     RequestWorker requests;
     SnapshotHandlers handlers;
     ChangesHandler changes;
+    GoroutineService goroutine_source;
+    RequestWorker goroutine_requests;  // of their own: each takes a second
+    GoroutinesHandler goroutines;
   };
   const Clock& clock_;
   OverShareBoard over_share_;

@@ -92,6 +92,8 @@ const Routes::Route Routes::kRoutes[] = {
     {"/api/v1/changes", Shows::Numbers, "What waits longer or shorter than before, as JSON",
      &Routes::changes},
     {"/api/v1/why", Shows::Numbers, "Why units wait, and who is to blame, as JSON", &Routes::why},
+    {"/api/v1/goroutines", Shows::Details, "What the goroutines of a process wait for, as JSON",
+     &Routes::goroutines},
     {"/api/v1/snapshots", Shows::Details, "Kept snapshots of stacks, as JSON", &Routes::snapshots},
     {"/api/v1/snapshots/merge", Shows::Details, "Stacks of a range of time", &Routes::merge},
     {"/api/v1/snapshots/difference", Shows::Details, "Stacks of two ranges of time",
@@ -231,6 +233,10 @@ Response Routes::why(const Request& request) const {
   const auto view = sources_.view(Freshness::Fresh);
   if (!view) return error(503, kNoPass);
   return why_response(request, *view, sources_.is_live_cgroup);
+}
+
+Response Routes::goroutines(const Request& request) const {
+  return sources_.goroutines ? sources_.goroutines->goroutines(request) : error(503, kNoSnapshots);
 }
 
 Response Routes::snapshots(const Request& request) const {

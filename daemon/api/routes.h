@@ -10,6 +10,7 @@
 
 #include "api/address_names.h"
 #include "api/changes_handler.h"
+#include "api/goroutines_handler.h"
 #include "api/known_units.h"
 #include "api/scrape_costs.h"
 #include "api/snapshot_handlers.h"
@@ -42,6 +43,7 @@ struct RouteSources {
   const ThreadWatch* threads = nullptr;             // null: nobody watches them; outlives this
   const SnapshotHandlers* snapshots = nullptr;      // null: they are off; outlives this
   const ChangesHandler* changes = nullptr;          // as snapshots
+  const GoroutinesHandler* goroutines = nullptr;    // as snapshots
   std::function<CpuSteps()> cpu_history;            // set if `changes` is
   GzipSlots gzip{kGzipAtOnce};                      // shared by all Routes of a server
 };
@@ -82,6 +84,7 @@ class Routes {
   [[nodiscard]] Response units(const Request& request) const;
   [[nodiscard]] Response changes(const Request& request) const;
   [[nodiscard]] Response why(const Request& request) const;
+  [[nodiscard]] Response goroutines(const Request& request) const;
   [[nodiscard]] Response snapshots(const Request& request) const;
   [[nodiscard]] Response merge(const Request& request) const;
   [[nodiscard]] Response difference(const Request& request) const;

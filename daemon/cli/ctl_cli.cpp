@@ -119,6 +119,9 @@ constexpr const char* kDiffHelp =
     "Show what waits longer or shorter than before, the largest change first: the last 10 minutes\n"
     "against the hour before them, or any two ranges";
 
+constexpr const char* kGoroutinesHelp =
+    "Show what the goroutines of a Go program wait for now, by the functions that they are in";
+
 // Refuses an empty text, which CLI11 would treat as an option that was not given.
 std::string a_number(const std::string& text) {
   return text.empty() ? "needs a whole number" : std::string();
@@ -167,6 +170,20 @@ Status finish_top(CtlOptions& options, const std::string& interval) {
   return {};
 }
 
+void add_goroutines(CLI::App& goroutines, CtlOptions& options) {
+  add_daemon_flags(goroutines, options);
+  add_query_option(goroutines, options.query, "pid", "pid", "PID", "The number of the process")
+      ->required()
+      ->check(a_number);
+  add_query_option(goroutines, options.query, "--limit", "limit", "N",
+                   "At most this many groups; default: 50");
+}
+
+void finish_goroutines(CtlOptions& options) {
+  options.command = CtlCommand::ShowGoroutines;
+  if (!options.json) options.query.emplace_back("format", "text");
+}
+
 CtlOptions text_to_print(std::string text) {
   CtlOptions options;
   options.text = std::move(text);
@@ -194,6 +211,7 @@ class CtlCommandLine {
       "stalls", "Show the threads that are stuck (~: estimated; gone: ended unseen)");
   CLI::App* top_ = app_.add_subcommand("top", kTopHelp);
   CLI::App* why_ = app_.add_subcommand("why", kWhyHelp);
+  CLI::App* goroutines_ = app_.add_subcommand("goroutines", kGoroutinesHelp);
   CLI::App* diff_ = app_.add_subcommand("diff", kDiffHelp);
   CLI::App* snapshots_ =
       app_.add_subcommand("snapshots", "List the kept snapshots, or get their stacks");
@@ -223,6 +241,7 @@ CtlCommandLine::CtlCommandLine() {
   add_stalls(*stalls_, options_, all_stalls_);
   add_top(*top_, options_, interval_);
   add_daemon_flags(*why_, options_);
+  add_goroutines(*goroutines_, options_);
   add_daemon_flags(*diff_, options_);
   add_daemon_flags(*snapshots_, options_);
   add_snapshots(*snapshots_, options_);
@@ -241,6 +260,8 @@ Status CtlCommandLine::finish_command() {
     TRY_VOID(finish_top(options_, interval_));
   } else if (*why_) {
     TRY_VOID(why_flags_.finish());
+  } else if (*goroutines_) {
+    finish_goroutines(options_);
   } else if (*diff_) {
     TRY_VOID(diff_flags_.finish());
   } else if (*snapshots_) {

@@ -20,6 +20,7 @@ enum class CtlCommand {
   ShowTop,
   ShowChanges,
   ShowWhy,
+  ShowGoroutines,
   ShowSnapshots,
   FetchStacks,
   DrawFlame,

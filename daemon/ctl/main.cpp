@@ -131,6 +131,8 @@ Result<StacksOutput> run(int argc, const char* const* argv) {
     case CtlCommand::ShowWhy:
       return text_only(
           on_terminal(options, with_stacks(options, show_daemon_text(options, "/api/v1/why"))));
+    case CtlCommand::ShowGoroutines:
+      return text_only(show_daemon_text(options, "/api/v1/goroutines", kSnapshotLimits));
     case CtlCommand::ShowChanges:
       return text_only(
           with_stacks(options, show_daemon_text(options, "/api/v1/changes", kSnapshotLimits)));

@@ -88,6 +88,18 @@ std::optional<GoFunction> GoFunctionTable::function(std::size_t index) const {
   return function;
 }
 
+std::optional<GoFunction> GoFunctionTable::find(std::uint64_t address) const {
+  std::size_t first = 0;
+  std::size_t end = count_;
+  while (end - first > 1) {
+    const std::size_t middle = first + (end - first) / 2;
+    (code_ + entry_word(2 * middle) <= address ? first : end) = middle;
+  }
+  const auto found = function(first);
+  if (!found || address < found->begin || address >= found->end) return std::nullopt;
+  return found;
+}
+
 Result<GoSection> read_go_section(const ElfFile& file, std::uint64_t most) {
   GoSection go;
   const ElfSection* section = file.section(".gopclntab");

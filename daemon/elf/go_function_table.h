@@ -44,6 +44,8 @@ class GoFunctionTable {
   [[nodiscard]] std::size_t size() const { return count_; }
   // Ascending by address; index < size(). nullopt: the entry is invalid.
   [[nodiscard]] std::optional<GoFunction> function(std::size_t index) const;
+  // The function at an address. nullopt: none is there, or its entry is invalid.
+  [[nodiscard]] std::optional<GoFunction> find(std::uint64_t address) const;
   // The bytes of all GoStackDepths.
   [[nodiscard]] Bytes depths() const { return depths_; }
 

@@ -38,8 +38,8 @@ auto end_of_answers(Jobs& waiting) {
 
 }  // namespace
 
-RequestWorker::RequestWorker(const std::shared_ptr<Heartbeat>& heartbeat)
-    : worker_("offcpud-request", [this, heartbeat](const Job& job, const std::stop_token&) {
+RequestWorker::RequestWorker(const std::shared_ptr<Heartbeat>& heartbeat, const char* name)
+    : worker_(name, [this, heartbeat](const Job& job, const std::stop_token&) {
         const PieceOfWork piece(heartbeat, "answering a request for stacks");
         auto response = std::make_shared<Response>(made_or_500(job.work, cancelled_.get_token()));
         job.done([response] { return std::move(*response); });

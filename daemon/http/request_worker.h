@@ -23,7 +23,9 @@ class RequestWorker {
   // started.
   using Work = std::function<Response(const std::stop_token& stop)>;
 
-  explicit RequestWorker(const std::shared_ptr<Heartbeat>& heartbeat = nullptr);
+  // `name`: of the thread.
+  explicit RequestWorker(const std::shared_ptr<Heartbeat>& heartbeat = nullptr,
+                         const char* name = "offcpud-request");
   // Like finish(0), but waits for the step in progress.
   ~RequestWorker();
   RequestWorker(const RequestWorker&) = delete;

@@ -40,6 +40,11 @@ class MemoryParts {
     if (!has(part)) return 0;
     return value_at<T>(std::span(bytes_).subspan(part * size_, size_), offset);
   }
+  // Empty if the part is missing.
+  [[nodiscard]] std::span<const std::byte> bytes(std::size_t part) const {
+    return has(part) ? std::span(bytes_).subspan(part * size_, size_)
+                     : std::span<const std::byte>();
+  }
   // `length` bytes of a part; empty if the part is missing or ends before them.
   [[nodiscard]] std::string_view text(std::size_t part, std::size_t offset,
                                       std::size_t length) const;

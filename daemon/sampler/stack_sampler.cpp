@@ -49,13 +49,16 @@ class StackSampler::Worker {
     const auto until = std::chrono::steady_clock::now() + patience;
     request_stop();
     if (ended_.wait_until(until) != std::future_status::ready) return false;
-    // The symbols thread may outlive the sampler's; it holds the readers until it ends.
+    // The symbols thread may outlive the sampler's; it holds the readers until it ends, as do other
+    // clients.
     while (readers_.use_count() > 1) {
       if (std::chrono::steady_clock::now() > until) return false;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     return true;
   }
+
+  [[nodiscard]] const std::shared_ptr<ReaderShare>& readers() const { return readers_; }
 
   // Runs `job` on the thread. It is dropped if the thread has stopped.
   void post(std::function<void(SamplingLoop&)> job) {
@@ -125,6 +128,10 @@ Result<std::unique_ptr<StackSampler>> StackSampler::start(const SamplerInputs& i
 
 bool StackSampler::stop(std::chrono::milliseconds patience) {
   return worker_->stop(patience);
+}
+
+std::shared_ptr<ReaderShare> StackSampler::readers() const {
+  return worker_->readers();
 }
 
 void StackSampler::set_options(const SamplerOptions& options) {

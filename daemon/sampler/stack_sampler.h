@@ -45,6 +45,10 @@ class StackSampler {
   // nor anything that its reports use may be destroyed; the process must end without that.
   bool stop(std::chrono::milliseconds patience);
 
+  // For other clients that read processes. They must be gone before stop() returns. Any thread may
+  // call it.
+  [[nodiscard]] std::shared_ptr<ReaderShare> readers() const;
+
   // Any thread may call it.
   void set_options(const SamplerOptions& options);
 

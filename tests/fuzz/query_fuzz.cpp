@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "api/changes_query.h"
+#include "api/goroutines_query.h"
 #include "api/query_parameters.h"
 #include "api/snapshot_query.h"
 #include "api/stall_query.h"
@@ -51,6 +52,11 @@ void test(std::string_view input) {
   if (is_accepted(stalls)) {
     require(stalls->limit <= StallQuery::kMostLimit, "a list is bounded");
     require(!stalls->kind || *stalls->kind < OFFCPUD_BLOCKED_KINDS, "a reason exists");
+  }
+  const auto goroutines = GoroutinesQuery::parse(parameters);
+  if (is_accepted(goroutines)) {
+    require(goroutines->limit <= GoroutinesQuery::kMostLimit, "a list is bounded");
+    require(goroutines->pid > 0, "it is of a process");
   }
   const auto top = TopQuery::parse(parameters);
   if (is_accepted(top)) (void)top->admits(1, "comm", "process", "/cgroup");

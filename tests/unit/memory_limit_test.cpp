@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "config/config.h"
+#include "golang/goroutine_groups.h"
 #include "http/connection_table.h"
 #include "jit/jit_codes.h"
 #include "listeners.h"
@@ -58,7 +59,8 @@ struct Part {
 // nodes and strings. A stack has 1.5 KiB, an object 320 bytes by measurement (decision 0016).
 constexpr std::size_t kStackEntry = 1'536, kObject = 320, kImage = 256, kSocket = 200, kPeer = 160,
                       kOwner = 80, kEvidence = 224, kPlace = 256, kStall = 3 * kKiB, kBlock = 48,
-                      kPiece = 48, kKernelFrame = 128, kCgroupTotals = 18 * kKiB;
+                      kPiece = 48, kKernelFrame = 128, kCgroupTotals = 18 * kKiB, kGoPlace = 48,
+                      kGoroutine = 160, kGoStack = 2 * GoStack::kMostFrames * 4 + 128;
 
 std::vector<Part> stacks() {
   const Config config;
@@ -92,8 +94,15 @@ std::vector<Part> names_and_tables() {
       {"a file whose names are read", 84 * kMiB},
       {"a file whose unwind table is made", 80 * kMiB},
       {"copies of files", CopyRoom::kMost},
-      {"readers, 12 of which hang", (HungReaders::kMost + 3) * 6 * kMiB},
-      {"what a reader tells", 3 * 3 * kMiB},
+      {"readers, 12 of which hang", (HungReaders::kMost + 4) * 6 * kMiB},
+      {"what a reader tells", 4 * 3 * kMiB},
+      {"functions of a Go program, with their table",
+       kMaxGoTable + GoFunctions::kMostNameBytes + GoFunctions::kMostPlaces * kGoPlace},
+      {"its goroutines, their stacks and the answer",
+       GoroutineLimits().goroutines * kGoroutine + GoroutineLimits().stacks * kGoStack +
+           GoroutineReader::kAtOnce * GoStack::kMostBytes +
+           2 * GoroutineReader::kMostAddresses * sizeof(std::uint64_t) +
+           4 * GoroutineGroups::kMostBytes},
       {"mappings", ProcessMappings::Limits().mappings * sizeof(Mapping) +
                        ProcessMappings::Limits().images * kImage},
   };

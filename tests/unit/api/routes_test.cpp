@@ -377,7 +377,8 @@ TEST_F(RoutesTest, TheFlameGraphIsAPageWithItsPartsAndAPolicy) {
 TEST_F(RoutesTest, StacksProcessesAndThreadsAreDetails) {
   for (const char* path :
        {"/flame", "/flame.js", "/api/v1/top", "/api/v1/stalls", "/api/v1/snapshots",
-        "/api/v1/snapshots/merge", "/api/v1/snapshots/difference", "/debug/pprof/offcpu"}) {
+        "/api/v1/snapshots/merge", "/api/v1/snapshots/difference", "/api/v1/goroutines",
+        "/debug/pprof/offcpu"}) {
     EXPECT_TRUE(Routes::is_detail(path)) << path;
   }
   for (const char* path :

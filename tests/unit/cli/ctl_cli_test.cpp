@@ -173,6 +173,20 @@ TEST(CtlCommandLine, DiffAsksForTwoRangesAsText) {
                                testing::Pair("idle", "true")));
 }
 
+TEST(CtlCommandLine, GoroutinesAreThoseOfOneProcess) {
+  const auto text = parse({"goroutines", "812", "--limit", "7"});
+  ASSERT_TRUE(text) << text.error().message();
+  EXPECT_EQ(text->command, CtlCommand::ShowGoroutines);
+  EXPECT_THAT(text->query, testing::UnorderedElementsAre(testing::Pair("pid", "812"),
+                                                         testing::Pair("limit", "7"),
+                                                         testing::Pair("format", "text")));
+  const auto json = parse({"goroutines", "--json", "812"});
+  ASSERT_TRUE(json) << json.error().message();
+  EXPECT_EQ(json->query, (QueryParameters{{"pid", "812"}}));
+  EXPECT_FALSE(parse({"goroutines"}));
+  EXPECT_FALSE(parse({"goroutines", ""}));
+}
+
 TEST(CtlCommandLine, CheckConfigTakesTheSourcesOfTheDaemon) {
   const auto options = parse({"check-config", "--config", "a.yaml", "--set", "linger=1h"});
   ASSERT_TRUE(options) << options.error().message();

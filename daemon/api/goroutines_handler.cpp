@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/goroutines_handler.h"
+
+#include "api/error_response.h"
+#include "api/goroutines_answer.h"
+#include "api/goroutines_query.h"
+
+namespace offcpud {
+namespace {
+
+// A client that asks for a process of another language has made a mistake; that a version is not
+// known is none, but there is nothing to answer either.
+unsigned status_of(const Error& refused) {
+  const bool is_nothing =
+      refused.kind() == ErrorKind::NotFound || refused.kind() == ErrorKind::Unsupported;
+  return is_nothing ? 404 : 503;
+}
+
+}  // namespace
+
+Response GoroutinesHandler::goroutines(const Request& request) const {
+  const auto query = GoroutinesQuery::parse(request.query);
+  if (!query) return error(400, query.error().message());
+  return worker_.respond([this, query = *query](const std::stop_token& stop) -> Response {
+    const auto report = source_.goroutines_of(query.pid, query.limit, stop);
+    if (!report) return error(status_of(report.error()), report.error().message());
+    if (query.as_text) {
+      return {.content_type = kPlainText, .body = goroutines_text(*report)};
+    }
+    return {.content_type = kJson, .body = goroutines_json(*report)};
+  });
+}
+
+}  // namespace offcpud

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "golang/goroutine_report.h"
+#include "http/http_message.h"
+#include "http/request_worker.h"
+
+namespace offcpud {
+
+// Answers /api/v1/goroutines; docs/http.md is the reference. The answer is a Later. Thread-safe.
+class GoroutinesHandler {
+ public:
+  // Both must outlive the object and the HTTP server. The worker has no other work that is urgent:
+  // each request takes more than a second of it.
+  GoroutinesHandler(GoroutineSource& source, RequestWorker& worker)
+      : source_(source), worker_(worker) {}
+
+  [[nodiscard]] Response goroutines(const Request& request) const;
+
+ private:
+  GoroutineSource& source_;
+  RequestWorker& worker_;
+};
+
+}  // namespace offcpud
