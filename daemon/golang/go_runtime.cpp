@@ -23,20 +23,22 @@ std::string text_of(std::span<const std::byte> bytes) {
 }
 
 // Build information: src/debug/buildinfo/buildinfo.go. Flag 2 of byte 15, from 1.18 on: the version
-// is behind the head, after its length. Otherwise the head has the address of a string.
-std::string read_version(const MemoryWords& memory, std::uint64_t address) {
+// is behind the head, after its length. Otherwise the head has the address of a string. nullopt: it
+// cannot be read. Empty: this is no such information.
+std::optional<std::string> read_version(const MemoryWords& memory, std::uint64_t address) {
   constexpr std::size_t kHead = 32, kMostVersion = 127;
   constexpr std::string_view kMagic = "\xff Go buildinf:";
   const auto info = memory.range(address, kHead + 1 + kMostVersion);
-  if (info.size() < kHead || !text_of(info).starts_with(kMagic)) return {};
+  if (info.size() < kHead) return std::nullopt;
+  if (!text_of(info).starts_with(kMagic)) return "";
   if ((value_at<std::uint8_t>(info, 15) & 2U) != 0) {
     const std::size_t length = value_at<std::uint8_t>(info, kHead);  // one byte if < 128
-    if (length > kMostVersion || kHead + 1 + length > info.size()) return {};
+    if (length > kMostVersion || kHead + 1 + length > info.size()) return "";
     return text_of(info).substr(kHead + 1, length);
   }
   const auto string = memory.range(value_at<std::uint64_t>(info, 16), 2 * kWord);
   const auto length = value_at<std::uint64_t>(string, kWord);
-  if (length > kMostVersion) return {};
+  if (length > kMostVersion) return "";
   return text_of(memory.range(value_at<std::uint64_t>(string, 0), length));
 }
 
@@ -185,8 +187,10 @@ std::optional<GoSlice> read_go_slice(const MemoryWords& memory, std::uint64_t ad
 
 FoundGo find_go(const MemoryWords& memory, const GoFile& file, const GoFunctionTable& table,
                 std::uint64_t bias) {
-  const std::string version = printable(
-      file.build_info.start == 0 ? "" : read_version(memory, file.build_info.start + bias));
+  const bool has_info = file.build_info.start != 0;
+  const auto told = has_info ? read_version(memory, file.build_info.start + bias) : "";
+  if (!told) return refused(GoRefusal::Memory, "its memory could not be read");
+  const std::string version = printable(*told);
   if (version.empty()) {
     return refused(GoRefusal::Version, "nothing says with which version of Go it is built");
   }

@@ -66,6 +66,15 @@ TEST(GoRuntime, WithoutAVersionIsRefused) {
   expect_refused(go, GoRefusal::Version, "nothing says");
 }
 
+TEST(GoRuntime, WhoseMemoryCannotBeReadIsRefused) {
+  FakeGo go;
+  go.add({});
+  const FoundGo found = find_go(MemoryWords(go, FakeGo::kTgid), go.file(), go.table(), 0);
+  EXPECT_FALSE(found.runtime);
+  EXPECT_EQ(found.refusal, GoRefusal::Memory);
+  EXPECT_EQ(found.why, "its memory could not be read");
+}
+
 // As if the table of layouts were wrong for the version.
 TEST(GoRuntime, WhoseCodeHasOtherGoroutinesIsRefused) {
   FakeGo go({.status = 152});
