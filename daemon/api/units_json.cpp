@@ -154,6 +154,8 @@ void append_usual(Json& one, const std::string& cgroup, const UsualLengths& usua
   if (one["waits"].is_null()) return;
   Json& by_for = one["waits"]["for"];
   for (std::size_t what = 0; what < kWaitForNames.size(); ++what) {
+    // Of the others the history has no lengths, so the last minutes cannot be left out.
+    if (!actionable(static_cast<WaitFor>(what))) continue;
     const auto found = by_for.find(kWaitForNames[what]);
     if (found != by_for.end()) put(*found, usual.of(cgroup, static_cast<WaitFor>(what)));
   }

@@ -166,6 +166,21 @@ TEST_F(Lengths, OfFewWaitsNothingIsUsual) {
   EXPECT_TRUE(usual().is_null()) << "the hundredth is recent";
 }
 
+TEST_F(Lengths, OnlyOfWhatSomebodyMayActOnIsAnythingUsual) {
+  constexpr auto kWork = static_cast<std::size_t>(WaitFor::Work);
+  locks(std::vector<double>(900, 0.125));
+  database_.waits[kWork] = database_.waits[static_cast<std::size_t>(WaitFor::Lock)];
+  pass();
+  locks({0.125});
+  window(0, 0);
+  window(0, 0, WaitFor::Work);
+  pass();
+  const json units = answer(shown(), {{"usual", "true"}});
+  const json& by_for = units.at("units").at(0).at("waits").at("for");
+  EXPECT_TRUE(by_for.at("lock").contains("usual"));
+  EXPECT_FALSE(by_for.at("work").contains("usual"));
+}
+
 TEST_F(Lengths, OfALittleTimeNothingIsUsual) {
   database_.waits_started.fill(kNow - 4min);
   locks(std::vector<double>(900, 0.125));
