@@ -26,6 +26,21 @@ inline constexpr std::uint32_t kGoStackLow = 0, kGoStackHigh = 8;
 // So many bytes of a goroutine have all of this.
 inline constexpr std::size_t kGoroutineBytes = 216;
 
+// What a goroutine does (src/runtime/runtime2.go, _Gidle and so on), whether or not a collection of
+// garbage looks at its stack.
+enum class GoStatus : std::uint32_t {
+  Runnable = 1,
+  Running = 2,
+  InCall = 3,
+  Waiting = 4,
+  Dead = 6
+};
+inline constexpr std::uint32_t kLastGoStatus = 9;
+inline GoStatus go_status(std::uint32_t word) {
+  constexpr std::uint32_t kScanned = 0x1000;
+  return static_cast<GoStatus>(word & ~kScanned);
+}
+
 // Null: the version is not known.
 const GoLayout* find_go_layout(std::uint32_t minor);
 

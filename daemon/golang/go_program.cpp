@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/deleted_path.h"
 #include "base/printable.h"
 
 namespace offcpud {
@@ -12,7 +13,6 @@ namespace {
 
 // The program is mapped first, or behind few others.
 constexpr std::size_t kMostFiles = 4;
-constexpr std::string_view kDeleted = " (deleted)";
 
 // The name of the file; who may not read the process may not know of the folders above it.
 std::string name_of(const MapsLine& line) {
@@ -34,16 +34,16 @@ std::vector<MapsLine> different_files(const std::vector<MapsLine>& maps) {
 }
 
 UniqueFd open_file(FileOpener& files, std::uint32_t tgid, const MapsLine& line) {
-  FileRequest request{.tgid = tgid,
-                      .begin = line.begin,
-                      .end = line.end,
-                      .path = line.path,
-                      .deleted = line.path.ends_with(kDeleted),
-                      .build_id = {},
-                      .inode = line.inode,
-                      .root = {}};
-  if (request.deleted) request.path.resize(request.path.size() - kDeleted.size());
-  OpenedFile opened = files.open(request);
+  std::string_view path = line.path;
+  const bool is_deleted = remove_deleted(path);
+  OpenedFile opened = files.open({.tgid = tgid,
+                                  .begin = line.begin,
+                                  .end = line.end,
+                                  .path = std::string(path),
+                                  .deleted = is_deleted,
+                                  .build_id = {},
+                                  .inode = line.inode,
+                                  .root = {}});
   return opened.outcome == OpenedFile::Outcome::Opened ? std::move(opened.fd) : UniqueFd();
 }
 

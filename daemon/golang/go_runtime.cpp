@@ -87,7 +87,6 @@ Codes read_codes(const MemoryWords& memory, const GoFunctionTable& table, std::u
 // Whether all of the first goroutines look like ones of this version.
 bool are_goroutines(const MemoryWords& memory, const GoLayout& layout, const GoSlice& slice) {
   constexpr std::uint64_t kLooked = 64;
-  constexpr std::uint32_t kLastStatus = 9, kScanned = 0x1000;
   constexpr std::uint64_t kMostId = std::uint64_t{1} << 48, kMostStack = std::uint64_t{1} << 30;
   const std::uint64_t count = std::min(slice.length, kLooked);
   const auto pointers = memory.range(slice.at, count * kWord);
@@ -100,9 +99,9 @@ bool are_goroutines(const MemoryWords& memory, const GoLayout& layout, const GoS
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     const auto low = goroutines.at<std::uint64_t>(i, kGoStackLow);
     const auto high = goroutines.at<std::uint64_t>(i, kGoStackHigh);
-    const auto status = goroutines.at<std::uint32_t>(i, layout.status) & ~kScanned;
-    const bool fits = goroutines.has(i) && status <= kLastStatus && low <= high &&
-                      high - low <= kMostStack &&
+    const auto status = go_status(goroutines.at<std::uint32_t>(i, layout.status));
+    const bool fits = goroutines.has(i) && static_cast<std::uint32_t>(status) <= kLastGoStatus &&
+                      low <= high && high - low <= kMostStack &&
                       goroutines.at<std::uint64_t>(i, layout.id) < kMostId;
     if (!fits) return false;
     has_stack = has_stack || low < high;

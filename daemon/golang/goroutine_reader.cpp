@@ -15,10 +15,6 @@ constexpr std::uint64_t kFirstBytes = 1'024;
 // Steps in the table of functions in one look; programs take a tenth.
 constexpr std::size_t kMostSteps = std::size_t{4} << 20;
 
-// src/runtime/runtime2.go.
-enum Status : std::uint32_t { kRunnable = 1, kRunning = 2, kInCall = 3, kWaiting = 4, kDead = 6 };
-constexpr std::uint32_t kScanned = 0x1000;
-
 }  // namespace
 
 struct GoroutineReader::Wanted {
@@ -206,23 +202,24 @@ bool GoroutineReader::is_same_wait(const Wait& one, const Wait& other) const {
 }
 
 bool GoroutineReader::waits(std::span<const std::byte> goroutine) const {
-  return (value_at<std::uint32_t>(goroutine, runtime_.layout->status) & ~kScanned) == kWaiting;
+  return go_status(value_at<std::uint32_t>(goroutine, runtime_.layout->status)) ==
+         GoStatus::Waiting;
 }
 
 void GoroutineReader::count(std::span<const std::byte> goroutine, GoroutineLook& look) const {
-  switch (value_at<std::uint32_t>(goroutine, runtime_.layout->status) & ~kScanned) {
-    case kRunnable:
+  switch (go_status(value_at<std::uint32_t>(goroutine, runtime_.layout->status))) {
+    case GoStatus::Runnable:
       ++look.runnable;
       break;
-    case kRunning:
+    case GoStatus::Running:
       ++look.running;
       break;
-    case kInCall:
+    case GoStatus::InCall:
       ++look.in_call;
       break;
-    case kWaiting:
+    case GoStatus::Waiting:
       break;
-    case kDead:
+    case GoStatus::Dead:
       ++look.ended;
       break;
     default:

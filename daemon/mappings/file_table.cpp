@@ -5,13 +5,14 @@
 #include <functional>
 #include <utility>
 
+#include "base/deleted_path.h"
+
 namespace offcpud {
 namespace {
 
 constexpr unsigned kAttempts = 8;
 constexpr unsigned kCopyAttempts = 3;
 constexpr std::size_t kMaxPlaces = 48;  // fewer than the files that TableStore keeps
-constexpr std::string_view kDeleted = " (deleted)";
 
 // Keys are bytes, so that one map holds both kinds of keys.
 template <class T>
@@ -88,8 +89,7 @@ std::shared_ptr<const MappedFile> FileTable::file_of(const SeenMapping& seen) {
     std::string_view path = seen.path.starts_with("//") ? std::string_view() : seen.path;
     // A file with a real name like this is taken for a deleted one; then it is
     // opened by mapping only.
-    file.deleted = path.ends_with(kDeleted);
-    if (file.deleted) path.remove_suffix(kDeleted.size());
+    file.deleted = remove_deleted(path);
     file.path = path;
     find_object(seen, file);
   } else if (file.kind != MappedFile::Kind::Anonymous) {

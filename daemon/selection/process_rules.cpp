@@ -10,12 +10,11 @@
 #include <string_view>
 #include <utility>
 
+#include "base/deleted_path.h"
 #include "base/text.h"
 
 namespace offcpud {
 namespace {
-
-constexpr std::string_view kDeleted = " (deleted)";
 
 Result<std::optional<Pattern>> compiled(const std::string& text) {
   if (text.empty()) return std::optional<Pattern>();
@@ -39,7 +38,7 @@ Result<std::optional<std::string>> read_exe(const std::filesystem::path& proc, s
   }
   if (length < 0) return std::optional<std::string>();
   std::string_view path(target.data(), static_cast<std::size_t>(length));
-  if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
+  (void)remove_deleted(path);
   return std::optional(to_valid_utf8(path));
 }
 

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/deleted_path.h"
 #include "symbols/demangle.h"
 
 namespace offcpud {
@@ -19,8 +20,7 @@ constexpr std::size_t kSetOverhead = 256;
 
 // "/usr/lib/libc.so.6 (deleted)" gives "libc.so.6".
 std::string name_of_path(std::string_view path) {
-  constexpr std::string_view kDeleted = " (deleted)";
-  if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
+  (void)remove_deleted(path);
   path.remove_prefix(path.find_last_of('/') + 1);
   return shown_name(path.substr(0, kMaxObjectName));
 }
