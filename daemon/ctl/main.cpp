@@ -53,8 +53,7 @@ Result<std::string> show_daemon_text(const CtlOptions& options, const std::strin
 // With the stacks below it, if they are asked for.
 Result<std::string> with_stacks(const CtlOptions& options, Result<std::string> text) {
   if (!text || options.json || !options.verbose) return text;
-  return *text + for_locale(heaviest_stacks(options.server, options.server_text,
-                                            query_of_stacks(options.query)));
+  return *text + for_locale(heaviest_stacks(options.server, options.server_text, options.query));
 }
 
 // On a terminal, runs until the user quits; then nothing is left to print.

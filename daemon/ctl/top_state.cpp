@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "base/utf8_prefix.h"
-#include "base/wait_for.h"
 #include "cli/query_path.h"
 #include "ctl/locale_signs.h"
+#include "ctl/stack_query.h"
 #include "ctl/terminal_text.h"
 #include "ctl/top_table.h"
 
@@ -114,13 +114,14 @@ TopEffect TopState::choose_row() {
 }
 
 std::string TopState::path_of_stacks() const {
-  QueryParameters query = {{"from", "-10min"}, {"pid", std::to_string(stacks_ ? stacks_->pid : 0)}};
+  QueryParameters query = {{"pid", std::to_string(stacks_ ? stacks_->pid : 0)}};
   if (!request_.wait_for.empty()) {
     query.emplace_back("for", request_.wait_for);
-  } else if (request_.sort != "idle") {
-    query.emplace_back("for", names_of_not_idle());
+  } else if (request_.sort == "idle") {
+    query.emplace_back("idle", "true");
   }
-  return query_path("/api/v1/snapshots/merge", query);
+  const auto wanted = query_of_stacks(query);
+  return offcpud::path_of_stacks(wanted ? *wanted : query);
 }
 
 TopEffect TopState::press_in_filter(const Key& key) {

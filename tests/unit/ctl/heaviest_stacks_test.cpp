@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "ctl/stack_query.h"
+
 namespace offcpud {
 namespace {
 
@@ -12,42 +14,41 @@ using ::testing::HasSubstr;
 constexpr const char* kNotIdle = "lock,answer,storage,memory,stopped,unknown";
 
 TEST(HeaviestStacks, AskForWhatIsNotIdleInTheLastTenMinutes) {
-  EXPECT_EQ(query_of_stacks({}), (QueryParameters{{"from", "-10min"}, {"for", kNotIdle}}));
+  EXPECT_EQ(*query_of_stacks({}), (QueryParameters{{"from", "-10min"}, {"for", kNotIdle}}));
 }
 
 TEST(HeaviestStacks, AreOfTheSubjectOfTheAnswer) {
-  EXPECT_EQ(query_of_stacks({{"format", "text"}, {"cgroup", "nginx.service"}, {"limit", "3"}}),
-            (QueryParameters{{"cgroup", "nginx.service"}, {"from", "-10min"}, {"for", kNotIdle}}));
-  EXPECT_EQ(query_of_stacks({{"window", "1min"}, {"pid", "7"}}),
-            (QueryParameters{{"pid", "7"}, {"from", "-10min"}, {"for", kNotIdle}}));
+  EXPECT_EQ(*query_of_stacks({{"format", "text"}, {"cgroup", "nginx.service"}, {"limit", "3"}}),
+            (QueryParameters{{"from", "-10min"}, {"cgroup", "nginx.service"}, {"for", kNotIdle}}));
+  EXPECT_EQ(*query_of_stacks({{"window", "1min"}, {"pid", "7"}}),
+            (QueryParameters{{"from", "-10min"}, {"pid", "7"}, {"for", kNotIdle}}));
 }
 
 TEST(HeaviestStacks, AreOfTheLaterRangeAndOfItsFilters) {
   EXPECT_EQ(
-      query_of_stacks({{"from", "-1h"},
-                       {"to", "-10min"},
-                       {"base_from", "-2h"},
-                       {"for", "lock"},
-                       {"site", "mutex"}}),
+      *query_of_stacks({{"from", "-1h"},
+                        {"to", "-10min"},
+                        {"base_from", "-2h"},
+                        {"for", "lock"},
+                        {"site", "mutex"}}),
       (QueryParameters{{"from", "-1h"}, {"to", "-10min"}, {"for", "lock"}, {"site", "mutex"}}));
-  EXPECT_EQ(query_of_stacks({{"idle", "true"}}), (QueryParameters{{"from", "-10min"}}));
+  EXPECT_EQ(*query_of_stacks({{"idle", "true"}}), (QueryParameters{{"from", "-10min"}}));
 }
 
 TEST(HeaviestStacks, WaitsForACpuHaveNone) {
-  EXPECT_EQ(query_of_stacks({{"for", "cpu,lock,throttled"}}),
-            (QueryParameters{{"for", "lock"}, {"from", "-10min"}}));
-  const auto query = query_of_stacks({{"for", "cpu"}});
-  EXPECT_EQ(heaviest_stacks({}, "", query), "\nstacks: waits for a CPU have none\n");
+  EXPECT_EQ(*query_of_stacks({{"for", "cpu,lock,throttled"}}),
+            (QueryParameters{{"from", "-10min"}, {"for", "lock"}}));
+  EXPECT_EQ(heaviest_stacks({}, "", {{"for", "cpu"}}), "\nstacks: waits for a CPU have none\n");
 }
 
 TEST(HeaviestStacks, ARangeWithAnEndAloneNeedsABegin) {
-  EXPECT_EQ(heaviest_stacks({}, "", query_of_stacks({{"to", "-1h"}})),
+  EXPECT_EQ(heaviest_stacks({}, "", {{"to", "-1h"}}),
             "\nstacks: say with --from where the range begins\n");
 }
 
 TEST(HeaviestStacks, WhyThereAreNoneIsSaidInTheirPlace) {
-  const std::string text = heaviest_stacks({{"", 0, "/nonexistent/http.sock"}},
-                                           "unix:/nonexistent/http.sock", query_of_stacks({}));
+  const std::string text =
+      heaviest_stacks({{"", 0, "/nonexistent/http.sock"}}, "unix:/nonexistent/http.sock", {});
   EXPECT_THAT(text, HasSubstr("\nstacks: no offcpud answers at "));
 }
 
