@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { element, setText, shape } from "../shared/elements.js";
+import { element, setText, shape, tableHead } from "../shared/elements.js";
 import { kindWord, waitsFor } from "../shared/kinds.js";
-import { clock, count, threads, time } from "../shared/numbers.js";
+import { clock, count, threads, time, within } from "../shared/numbers.js";
 import { drawHeat, HeatScale, SHADES } from "./heat_picture.js";
 
 const HEAT_HEIGHT = 150;
@@ -57,17 +57,7 @@ export class HeatMap {
       element(
         "table",
         { class: "small-table" },
-        element(
-          "thead",
-          {},
-          element(
-            "tr",
-            {},
-            ...["length", "threads", "ended", "what for"].map((text, i) =>
-              element("th", { scope: "col", class: i === 1 || i === 2 ? "number" : "" }, text),
-            ),
-          ),
-        ),
+        tableHead(["length"], ["threads", "number"], ["ended", "number"], ["what for"]),
         this.table,
       ),
     );
@@ -200,7 +190,6 @@ export class HeatMap {
     event.preventDefault();
     event.stopPropagation();
     const { count, low, high } = this.lengths;
-    const within = (value, least, most) => Math.max(least, Math.min(most, value));
     const from = this.cursor;
     this.cursor =
       from === null

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws Lengths: time to the right, length upwards by octaves, the darker the more threads.
 import { shape } from "../shared/elements.js";
-import { clock, time } from "../shared/numbers.js";
+import { clock, time, within } from "../shared/numbers.js";
 
 // Threads from which a cell is darker: always the same ones, so that units and times compare.
 export const SHADES = [0.001, 0.01, 0.1, 1, 10];
@@ -34,7 +34,6 @@ export class HeatScale {
 
   // {step, octave} at a place within the picture.
   at(x, y) {
-    const within = (value, least, most) => Math.max(least, Math.min(most, value));
     return {
       step: within(Math.floor((x - this.left) / this.wide), 0, this.count - 1),
       octave: within(this.high - Math.floor((y - this.top) / this.octaveHeight), this.low, this.high),
@@ -103,7 +102,7 @@ function drawLasting(scale, lengths) {
 function drawRange(scale, lengths, [from, to]) {
   const x = (at) => {
     const part = (at - lengths.begin) / (lengths.end - lengths.begin);
-    return scale.left + scale.width * Math.max(0, Math.min(1, part));
+    return scale.left + scale.width * within(part, 0, 1);
   };
   const wide = x(to) - x(from);
   if (wide <= 0) return null;

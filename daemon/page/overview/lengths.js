@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long the waits of a unit were over the last ten minutes: the cells of the heat map.
+import { within } from "../shared/numbers.js";
 import { stepsOf } from "../shared/steps.js";
 
 const AROUND_STEP = 2; // seconds by which a window may end beside its step
@@ -56,7 +57,7 @@ export class Lengths {
     Object.assign(this, { begin: grid.begin, end: grid.end, count: steps.count, seconds: steps.seconds });
     this.bounds = lengths.bounds_seconds;
     const known = Math.round((grid.known - grid.begin) / grid.step);
-    this.known = Math.max(0, Math.min(grid.count, known)); // the first step of which anything is known
+    this.known = within(known, 0, grid.count); // the first step of which anything is known
     this.cells = endedCells(lengths, steps.seconds);
     this.lasting = Object.entries(lengths.lasting).flatMap(([kind, list]) =>
       list.map(([step, waits, seconds]) => ({

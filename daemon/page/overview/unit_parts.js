@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of the panel about one unit: sites, its last minutes, what is stuck, its threads.
 import { visible } from "../script/names.js";
-import { element, shape } from "../shared/elements.js";
+import { element, shape, tableHead } from "../shared/elements.js";
 import { kindMark, kindWord } from "../shared/kinds.js";
 import { age, clock, counted, threads, time } from "../shared/numbers.js";
 import { drawAreas, totalsOf } from "../shared/strip_picture.js";
@@ -15,7 +15,6 @@ const PICTURE_WIDTH = 400;
 const PICTURE_HEIGHT = 56;
 
 const number = (text, kind = "") => element("td", { class: `number ${kind}` }, text);
-const head = (text, kind = "") => element("th", { scope: "col", class: kind }, text);
 
 // Sites of one name and kind are one: a unit may have several cgroups.
 function mergedSites(sites) {
@@ -59,18 +58,7 @@ export function sitesTable(row) {
   return element(
     "table",
     { class: "small-table" },
-    element(
-      "thead",
-      {},
-      element(
-        "tr",
-        {},
-        head("site"),
-        head("threads", "number"),
-        head("p99", "number"),
-        head("now, the longest", "number"),
-      ),
-    ),
+    tableHead(["site"], ["threads", "number"], ["p99", "number"], ["now, the longest", "number"]),
     element(
       "tbody",
       {},

@@ -21,6 +21,12 @@ export function element(tag, attributes = {}, ...children) {
   return filled(document.createElement(tag), attributes, children);
 }
 
+// The titles of a table's columns: [text, class].
+export function tableHead(...columns) {
+  const titles = columns.map(([text, kind = ""]) => element("th", { scope: "col", class: kind }, text));
+  return element("thead", {}, element("tr", {}, titles));
+}
+
 export function shape(tag, attributes = {}, ...children) {
   return filled(document.createElementNS(SVG, tag), attributes, children);
 }

@@ -32,6 +32,11 @@ export function portion(part) {
   return `${percent < 9.95 ? percent.toFixed(1) : WHOLE.format(percent)} %`;
 }
 
+// The nearest number to `value` from `least` to `most`.
+export function within(value, least, most) {
+  return Math.max(least, Math.min(most, value));
+}
+
 // How many times as much: "2.2×", "22×", "> 100×".
 export function times(factor) {
   if (factor > 100) return "> 100×";

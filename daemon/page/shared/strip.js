@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { element, shape } from "./elements.js";
-import { clock } from "./numbers.js";
+import { clock, within } from "./numbers.js";
 import { linesOf } from "./steps.js";
 import { drawStrip } from "./strip_picture.js";
 
@@ -82,7 +82,7 @@ export class TimeStrip {
     const { begin, end } = this.view.axis;
     const x = event.clientX - this.picture.getBoundingClientRect().left;
     const at = begin + ((x - this.frame.left) / this.frame.width) * (end - begin);
-    return Math.max(begin, Math.min(end, at));
+    return within(at, begin, end);
   }
 
   // The edge under the pointer, {name, other}: of the brush `first`, or else of another one.

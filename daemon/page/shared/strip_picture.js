@@ -2,7 +2,7 @@
 // Draws threads that wait over time, stacked by what they wait for, in the steps that were measured.
 import { shape } from "./elements.js";
 import { STACKED } from "./kinds.js";
-import { clock } from "./numbers.js";
+import { clock, within } from "./numbers.js";
 
 const MINUTE_MS = 60_000;
 const EVERY_MINUTES = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 10080];
@@ -140,7 +140,7 @@ function sayUnknown({ left, top, width, height }, { begin, end }, known, words) 
 
 // Times within the data of which nothing is known, and why, where there is room for it.
 function drawGaps({ left, top, width, height }, { begin, end }, gaps) {
-  const x = (at) => left + (width * (Math.max(begin, Math.min(end, at)) - begin)) / (end - begin);
+  const x = (at) => left + (width * (within(at, begin, end) - begin)) / (end - begin);
   return gaps.flatMap(({ from, to, text }) => {
     const [at, wide] = [x(from), x(to) - x(from)];
     const middle = { x: at + wide / 2, y: top + height / 2 + 4, "text-anchor": "middle" };
