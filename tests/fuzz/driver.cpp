@@ -55,6 +55,19 @@ int write_seeds(const std::string& folder) {
 
 }  // namespace
 
+std::vector<std::string> seeds_of_versions(int versions) {
+  std::vector<std::string> seeds;
+  for (int version = 0; version < versions; ++version) {
+    std::string seed(1, static_cast<char>(version));
+    seeds.push_back(seed);
+    for (int place = 0; place < 12; ++place) {
+      const std::string write = {static_cast<char>(place | 0x80), 8};
+      seeds.push_back(seed + write + std::string("\x05\0\0\0\x10\0\0\0", 8));
+    }
+  }
+  return seeds;
+}
+
 void require(bool holds, const char* promise) {
   if (holds) return;
   std::fprintf(stderr, "NOT KEPT: %s\n", promise);

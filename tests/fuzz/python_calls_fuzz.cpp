@@ -70,16 +70,7 @@ void test(std::string_view input) {
 }
 
 std::vector<std::string> seeds() {
-  std::vector<std::string> seeds;
-  for (int minor = 0; minor < 7; ++minor) {
-    std::string seed(1, static_cast<char>(minor));
-    seeds.push_back(seed);
-    for (int place = 0; place < 12; ++place) {
-      const std::string write = {static_cast<char>(place | 0x80), 8};
-      seeds.push_back(seed + write + std::string("\x05\0\0\0\x10\0\0\0", 8));
-    }
-  }
-  return seeds;
+  return seeds_of_versions(7);
 }
 
 }  // namespace offcpud::fuzz
