@@ -45,6 +45,9 @@ std::optional<EvidenceVerdict> by_files(SiteQuestion ask, std::uint32_t waited_o
 
 EvidenceVerdict as_asked(SiteQuestion ask, const EvidenceVerdict& by_wakers, WaitFor by_rule) {
   if (ask == SiteQuestion::Waker || ask == SiteQuestion::Handover) return by_wakers;
+  if (ask == SiteQuestion::Timer) {
+    return by_wakers.wait_for == WaitFor::Timer ? by_wakers : EvidenceVerdict{.wait_for = by_rule};
+  }
   const bool is_loop = by_wakers.wait_for == WaitFor::Timer && by_rule == WaitFor::Work;
   if (is_loop || by_wakers.wait_for == WaitFor::Lock) return {.wait_for = by_rule};
   return by_wakers;

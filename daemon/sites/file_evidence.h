@@ -29,7 +29,8 @@ namespace offcpud {
 // Whether evidence of wakers may also answer a rule that asks for this.
 [[nodiscard]] constexpr bool asks_for_wakers(SiteQuestion ask) {
   return ask == SiteQuestion::Waker || ask == SiteQuestion::Handover ||
-         ask == SiteQuestion::Socket || ask == SiteQuestion::Fds || ask == SiteQuestion::Pipe;
+         ask == SiteQuestion::Timer || ask == SiteQuestion::Socket || ask == SiteQuestion::Fds ||
+         ask == SiteQuestion::Pipe;
 }
 
 // Whether chains (wait_chains.h) may answer a rule that asks for this.
@@ -38,9 +39,10 @@ namespace offcpud {
 }
 
 // The part of what wakers say that counts for a rule that asks `ask`: all of it for
-// SiteQuestion::Waker. Otherwise `lock` does not count, because threads that wake each other
-// through files, as loops do, hold no lock; nor `timer` where the rule says `work`, because a loop
-// that waits with a timeout does not sleep.
+// SiteQuestion::Waker and Handover, and only `timer` for SiteQuestion::Timer. For those that ask
+// for files `lock` does not count, because threads that wake each other through files, as loops do,
+// hold no lock; nor `timer` where the rule says `work`, because a loop that waits with a timeout
+// does not sleep.
 [[nodiscard]] EvidenceVerdict as_asked(SiteQuestion ask, const EvidenceVerdict& by_wakers,
                                        WaitFor by_rule);
 

@@ -25,9 +25,10 @@ enum class SiteQuestion : std::uint8_t {
   // The same, at places where idle threads do not pass jobs on to each other: who waits there at
   // times and wakes another gives back what it had.
   Handover,
+  Timer,  // does its own timer end it? What else wakes it says nothing.
 };
-inline constexpr std::array<std::string_view, 7> kSiteQuestionNames = {
-    "none", "socket", "fds", "pipe", "child", "waker", "handover"};
+inline constexpr std::array<std::string_view, 8> kSiteQuestionNames = {
+    "none", "socket", "fds", "pipe", "child", "waker", "handover", "timer"};
 
 constexpr std::string_view name_of(SiteQuestion question) {
   return kSiteQuestionNames[static_cast<std::size_t>(question)];

@@ -95,5 +95,16 @@ TEST(FileEvidence, LoopsThatWakeEachOtherHoldNoLock) {
   EXPECT_EQ(as_asked(SiteQuestion::Fds, timer, WaitFor::Work).wait_for, WaitFor::Work);
 }
 
+// The threads of a pool that lead in turn wake each other as holders of a lock do.
+TEST(FileEvidence, WhoIsAskedForHisTimerHoldsNoLock) {
+  const EvidenceVerdict lock{.wait_for = WaitFor::Lock, .certain = true};
+  const EvidenceVerdict answer{.wait_for = WaitFor::Answer};
+  const EvidenceVerdict timer{.wait_for = WaitFor::Timer, .certain = true};
+  ASSERT_TRUE(asks_for_wakers(SiteQuestion::Timer));
+  EXPECT_EQ(as_asked(SiteQuestion::Timer, lock, WaitFor::Work).wait_for, WaitFor::Work);
+  EXPECT_EQ(as_asked(SiteQuestion::Timer, answer, WaitFor::Work).wait_for, WaitFor::Work);
+  EXPECT_EQ(as_asked(SiteQuestion::Timer, timer, WaitFor::Work), timer);
+}
+
 }  // namespace
 }  // namespace offcpud
