@@ -24,6 +24,18 @@ std::string_view text_at(Bytes bytes, std::uint64_t offset) {
   return end == std::string_view::npos ? std::string_view() : text.substr(0, end);
 }
 
+// Where the table begins within other data: after the first word, which only versions from 1.18 on
+// have, come two zeros, the size of the smallest instruction, and that of a pointer.
+std::optional<std::size_t> find_table(Bytes bytes) {
+  constexpr std::size_t kAlignment = 8;
+  constexpr std::array<std::uint8_t, 7> kRest{0xff, 0xff, 0xff, 0, 0, 1, 8};
+  for (std::size_t at = 0; at + 1 + kRest.size() <= bytes.size(); at += kAlignment) {
+    const bool is_known = bytes[at] == 0xf0 || bytes[at] == 0xf1;
+    if (is_known && std::ranges::equal(kRest, bytes.subspan(at + 1, kRest.size()))) return at;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<GoFunctionTable> GoFunctionTable::open(Bytes section, const Program& program) {
@@ -109,8 +121,24 @@ Result<GoSection> read_go_section(const ElfFile& file, std::uint64_t most) {
     return Error("read object: its .gopclntab is longer than a program's", ErrorKind::Unsupported);
   }
   TRY(go.bytes, file.source().read_up_to(section->offset, section->size));
+  go.address = section->address;
   const ElfSection* code = file.section(".text");
   go.program = {.text = code == nullptr ? 0 : code->address, .entry = file.entry()};
+  return go;
+}
+
+Result<GoSection> find_go_section(const ElfFile& file) {
+  GoSection go;
+  const ElfSection* const section = file.section(".data.rel.ro");
+  const ElfSection* const code = file.section(".text");
+  if (section == nullptr || code == nullptr || section->size > kMaxGoTable) return go;
+  TRY(auto bytes, file.source().read_up_to(section->offset, section->size));
+  const auto at = find_table(bytes);
+  if (!at) return go;
+  bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(*at));
+  go.bytes = std::move(bytes);
+  go.address = section->address + *at;
+  go.program = {.text = code->address, .entry = file.entry()};
   return go;
 }
 

@@ -59,14 +59,20 @@ class GoFunctionTable {
   std::size_t entry_size_ = 4;  // bytes of one of the two fields of an entry of functions_
 };
 
-// The section .gopclntab, in memory.
+// The bytes of Go's table in a file.
 struct GoSection {
   std::vector<std::uint8_t> bytes;  // empty: the file has none
+  std::uint64_t address = 0;        // where they begin, as linked
   GoFunctionTable::Program program;
 };
 
 // Error: the section cannot be read; ErrorKind::Unsupported: it has more than `most` bytes.
 Result<GoSection> read_go_section(const ElfFile& file, std::uint64_t most = kMaxGoTable);
+
+// The same of a program whose table is within .data.rel.ro: the C compiler's linker puts it there,
+// which a program takes that has C in it and may be loaded anywhere (-buildmode=pie). The first
+// beginning of a table counts. A section of more than kMaxGoTable bytes is not searched.
+Result<GoSection> find_go_section(const ElfFile& file);
 
 // Distance from the stack pointer to the return address of a function, for each range of its
 // instructions: the function's "pcsp" table.

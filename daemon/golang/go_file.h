@@ -15,7 +15,6 @@ namespace offcpud {
 // What is needed of the file of a Go program. Addresses are as linked.
 struct GoFile {
   GoSection table;
-  std::uint64_t table_address = 0;
   AddressRange build_info;             // empty: there is none
   AddressRange data;                   // of variables that have a value from the start
   std::vector<AddressRange> writable;  // of all variables

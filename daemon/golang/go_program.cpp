@@ -56,7 +56,7 @@ void relocate(GoFile& file, const MemoryWords& memory, std::uint64_t bias) {
   const auto magic = value_at<std::uint32_t>(std::as_bytes(std::span(bytes)), 0);
   const bool has_place = magic == kGo118 || magic == kGo120;
   if (!has_place || bytes.size() < kPlace + sizeof(std::uint64_t)) return;
-  const auto code = memory.read<std::uint64_t>(file.table_address + bias + kPlace);
+  const auto code = memory.read<std::uint64_t>(file.table.address + bias + kPlace);
   if (!code || *code == 0) return;
   const std::uint64_t linked = *code - bias;
   std::memcpy(bytes.data() + kPlace, &linked, sizeof(linked));

@@ -5,17 +5,17 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <map>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "elf/mapped_tables.h"
+
 namespace offcpud {
 namespace {
 
-constexpr std::size_t kMostHeaders = 32, kMostDynamic = 128;
 constexpr std::size_t kMostSymbols = 8'192, kMostNames = std::size_t{1} << 20;
 constexpr std::size_t kMostEntries = 4'096;  // of a table; OpenJDK 17 has 800
 constexpr std::size_t kMostStride = 256;
@@ -25,19 +25,11 @@ constexpr std::uint64_t kMostOffset = 1 << 16;
 // The exported variables of a library that is mapped, by name: gHotSpotVM*.
 class ExportedVariables {
  public:
-  ExportedVariables(const MemoryWords& memory, std::uint64_t base) : memory_(memory), base_(base) {
-    const auto header = memory.range(base, sizeof(Elf64_Ehdr));
-    if (header.size() != sizeof(Elf64_Ehdr) || std::memcmp(header.data(), ELFMAG, SELFMAG) != 0) {
-      return;
-    }
-    const auto elf = value_at<Elf64_Ehdr>(header, 0);
-    if (elf.e_phentsize != sizeof(Elf64_Phdr)) return;
-    const std::size_t count = std::min<std::size_t>(elf.e_phnum, kMostHeaders);
-    const auto headers = memory.range(base + elf.e_phoff, count * sizeof(Elf64_Phdr));
-    for (std::size_t at = 0; at + sizeof(Elf64_Phdr) <= headers.size(); at += sizeof(Elf64_Phdr)) {
-      const auto segment = value_at<Elf64_Phdr>(headers, at);
-      if (segment.p_type == PT_DYNAMIC) read_dynamic(segment);
-    }
+  ExportedVariables(const MemoryWords& memory, std::uint64_t base) : memory_(memory) {
+    const auto tables = MappedTables::read(
+        [&](std::uint64_t address, std::size_t size) { return memory.range(address, size); }, base);
+    // Linkers put the names behind the symbols; nothing else tells how many symbols there are.
+    if (tables && tables->symbols != 0 && tables->names > tables->symbols) read_symbols(*tables);
   }
 
   // What the variable holds.
@@ -48,45 +40,25 @@ class ExportedVariables {
   }
 
  private:
-  // glibc relocates these addresses in place, musl does not.
-  [[nodiscard]] std::uint64_t in_memory(std::uint64_t address) const {
-    return address < base_ ? base_ + address : address;
-  }
-
-  void read_dynamic(const Elf64_Phdr& segment) {
-    const std::size_t size =
-        std::min<std::size_t>(segment.p_memsz, kMostDynamic * sizeof(Elf64_Dyn));
-    const auto entries = memory_.range(base_ + segment.p_vaddr, size);
-    std::uint64_t symbols = 0, names = 0, names_size = 0;
-    for (std::size_t at = 0; at + sizeof(Elf64_Dyn) <= entries.size(); at += sizeof(Elf64_Dyn)) {
-      const auto entry = value_at<Elf64_Dyn>(entries, at);
-      if (entry.d_tag == DT_SYMTAB) symbols = in_memory(entry.d_un.d_ptr);
-      if (entry.d_tag == DT_STRTAB) names = in_memory(entry.d_un.d_ptr);
-      if (entry.d_tag == DT_STRSZ) names_size = entry.d_un.d_val;
-    }
-    // Linkers put the names behind the symbols; nothing else tells how many symbols there are.
-    if (symbols == 0 || names <= symbols) return;
-    read_symbols(symbols,
-                 std::min<std::uint64_t>((names - symbols) / sizeof(Elf64_Sym), kMostSymbols),
-                 memory_.range(names, std::min<std::uint64_t>(names_size, kMostNames)));
-  }
-
-  void read_symbols(std::uint64_t address, std::size_t count, const std::vector<std::byte>& names) {
+  void read_symbols(const MappedTables& tables) {
+    const auto names =
+        memory_.range(tables.names, std::min<std::uint64_t>(tables.names_size, kMostNames));
     const std::string_view texts(reinterpret_cast<const char*>(names.data()), names.size());
-    const auto symbols = memory_.range(address, count * sizeof(Elf64_Sym));
+    const std::uint64_t count = (tables.names - tables.symbols) / sizeof(Elf64_Sym);
+    const auto symbols = memory_.range(
+        tables.symbols, std::min<std::uint64_t>(count, kMostSymbols) * sizeof(Elf64_Sym));
     for (std::size_t at = 0; at + sizeof(Elf64_Sym) <= symbols.size(); at += sizeof(Elf64_Sym)) {
       const auto symbol = value_at<Elf64_Sym>(symbols, at);
       if (symbol.st_name >= texts.size() || symbol.st_value == 0) continue;
       const std::string_view from = texts.substr(symbol.st_name, kLongestName);
       const std::string_view name = from.substr(0, from.find('\0'));
       if (name.starts_with("gHotSpotVM")) {
-        addresses_.emplace(std::string(name), base_ + symbol.st_value);
+        addresses_.emplace(std::string(name), tables.bias + symbol.st_value);
       }
     }
   }
 
   const MemoryWords& memory_;
-  std::uint64_t base_;
   std::map<std::string, std::uint64_t> addresses_;
 };
 

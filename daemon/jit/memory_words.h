@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,19 +10,10 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/value_at.h"
 #include "reader/process_memory.h"
 
 namespace offcpud {
-
-// The value at an offset; 0 if the bytes end before it.
-template <class T>
-T value_at(std::span<const std::byte> bytes, std::size_t offset) {
-  T value{};
-  if (offset <= bytes.size() && sizeof(T) <= bytes.size() - offset) {
-    std::memcpy(&value, bytes.data() + offset, sizeof(T));
-  }
-  return value;
-}
 
 // Parts of another process's memory, `size` bytes at each address, read with one call. A part that
 // cannot be read whole is missing.

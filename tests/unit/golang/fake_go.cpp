@@ -51,7 +51,7 @@ FakeGo::FakeGo(const Build& build)
                      {kSweep, "runtime.bgsweep", depths}};
   table.end = kEnd;
   file_.table.bytes = table.bytes();
-  file_.table_address = kTable;
+  file_.table.address = kTable;
   put(std::vector<std::byte>(32), kTable + kBias);
   set(kTable + kBias + 24, kCode + kBias);
   file_.build_info = {kInfo, kInfo + 0x100};

@@ -17,7 +17,7 @@ TEST(GoFile, SaysWhereTheTableAndTheVariablesAre) {
   const auto file = read_go_file(file_with(go.image()).get());
   ASSERT_TRUE(file && *file);
   EXPECT_EQ((*file)->table.bytes, go.file().table.bytes);
-  EXPECT_EQ((*file)->table_address, go.file().table_address);
+  EXPECT_EQ((*file)->table.address, go.file().table.address);
   EXPECT_EQ((*file)->build_info.start, go.file().build_info.start);
   EXPECT_EQ((*file)->data.start, go.file().data.start);
   EXPECT_EQ((*file)->data.end, go.file().data.end);
@@ -31,7 +31,7 @@ TEST(GoFile, FindsATableWithinOtherData) {
   const auto file = read_go_file(file_with(go.image()).get());
   ASSERT_TRUE(file && *file);
   EXPECT_EQ((*file)->table.bytes, go.file().table.bytes);
-  EXPECT_EQ((*file)->table_address, go.file().table_address);
+  EXPECT_EQ((*file)->table.address, go.file().table.address);
 }
 
 TEST(GoFile, IsNoProgramOfGoWithoutATableOfFunctions) {

@@ -43,6 +43,15 @@ std::span<const std::byte> bytes_of(const T& value) {
   return std::as_bytes(std::span(&value, 1));
 }
 
+Elf64_Ehdr library_header() {
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_phoff = sizeof(header);
+  header.e_phnum = 2;
+  header.e_phentsize = sizeof(Elf64_Phdr);
+  return header;
+}
+
 }  // namespace
 
 void FakeMemory::read(std::span<MemoryPiece> pieces) {
@@ -86,7 +95,24 @@ std::uint64_t FakeMemory::put_words(const std::vector<std::uint64_t>& words) {
   return put(std::as_bytes(std::span(words)));
 }
 
-FakeHotspot::FakeHotspot() {
+FakeHotspot::FakeHotspot(std::uint64_t linked_at) : linked_at_(linked_at) {
+  const std::uint64_t structs = put_fields(put_heaps());
+  const std::uint64_t types =
+      put_words({put_text("HeapBlock"), kHeader, put_text("ConstantPool"), kPool, 0, 0});
+  put_library({{"gHotSpotVMStructs", structs},
+               {"gHotSpotVMStructEntryArrayStride", 32},
+               {"gHotSpotVMStructEntryFieldNameOffset", 0},
+               {"gHotSpotVMStructEntryTypeNameOffset", 8},
+               {"gHotSpotVMStructEntryOffsetOffset", 16},
+               {"gHotSpotVMStructEntryAddressOffset", 24},
+               {"gHotSpotVMTypes", types},
+               {"gHotSpotVMTypeEntryArrayStride", 16},
+               {"gHotSpotVMTypeEntryTypeNameOffset", 0},
+               {"gHotSpotVMTypeEntrySizeOffset", 8}});
+}
+
+// Returns where the variable CodeCache::_heaps is.
+std::uint64_t FakeHotspot::put_heaps() {
   put(std::vector<std::byte>(kHeapSize), kHeap);
   segments_ = put(std::vector<std::byte>(kHeapSize / kSegment, kFree));
   const std::uint64_t heap = put_words(std::vector<std::uint64_t>(32));
@@ -95,8 +121,11 @@ FakeHotspot::FakeHotspot() {
   set<std::uint64_t>(heap + 72 + 8, segments_);
   set<std::uint32_t>(heap + 8, 7);
   const std::uint64_t array = put_words({std::uint64_t{1} << 32, 0, put_words({heap})});
-  const std::uint64_t heaps = put_words({array});
+  return put_words({array});
+}
 
+// Returns where the table of fields is.
+std::uint64_t FakeHotspot::put_fields(std::uint64_t heaps) {
   std::vector<std::uint64_t> table;
   const auto add_entry = [&](const std::string& type, const std::string& field,
                              std::uint64_t offset, std::uint64_t address) {
@@ -108,21 +137,11 @@ FakeHotspot::FakeHotspot() {
   table.insert(table.end(), 4, 0);
   const std::uint64_t structs = put_words(table);
   for (auto& [key, at] : entries_) at += structs;
-  const std::uint64_t types =
-      put_words({put_text("HeapBlock"), kHeader, put_text("ConstantPool"), kPool, 0, 0});
+  return structs;
+}
 
-  const std::map<std::string, std::uint64_t> variables = {
-      {"gHotSpotVMStructs", structs},
-      {"gHotSpotVMStructEntryArrayStride", 32},
-      {"gHotSpotVMStructEntryFieldNameOffset", 0},
-      {"gHotSpotVMStructEntryTypeNameOffset", 8},
-      {"gHotSpotVMStructEntryOffsetOffset", 16},
-      {"gHotSpotVMStructEntryAddressOffset", 24},
-      {"gHotSpotVMTypes", types},
-      {"gHotSpotVMTypeEntryArrayStride", 16},
-      {"gHotSpotVMTypeEntryTypeNameOffset", 0},
-      {"gHotSpotVMTypeEntrySizeOffset", 8}};
-  // The library: header, one segment, its dynamic section, variables, symbols, names.
+// Header, segments, the dynamic section, variables, symbols, names.
+void FakeHotspot::put_library(const std::map<std::string, std::uint64_t>& variables) {
   constexpr std::uint64_t kDynamic = 0x100, kVariables = 0x200, kSymbols = 0x400;
   const std::uint64_t names_at = kSymbols + (variables.size() + 1) * sizeof(Elf64_Sym);
   std::string names(1, '\0');
@@ -136,24 +155,18 @@ FakeHotspot::FakeHotspot() {
     write(at, bytes_of(value));
     Elf64_Sym symbol{};
     symbol.st_name = static_cast<Elf64_Word>(names.size());
-    symbol.st_value = at;
+    symbol.st_value = linked_at_ + at;
     write(kSymbols + ++number * sizeof(symbol), bytes_of(symbol));
     names.append(name).push_back('\0');
   }
   write(names_at, std::as_bytes(std::span(names)));
-  Elf64_Ehdr header{};
-  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-  header.e_phoff = sizeof(header);
-  header.e_phnum = 1;
-  header.e_phentsize = sizeof(Elf64_Phdr);
-  write(0, bytes_of(header));
-  Elf64_Phdr segment{};
-  segment.p_type = PT_DYNAMIC;
-  segment.p_vaddr = kDynamic;
-  segment.p_memsz = 3 * sizeof(Elf64_Dyn);
-  write(sizeof(header), bytes_of(segment));
-  const Elf64_Dyn dynamic[] = {{DT_SYMTAB, {kBase + kSymbols}},  // as glibc relocates it
-                               {DT_STRTAB, {names_at}},          // as musl leaves it
+  write(0, bytes_of(library_header()));
+  const Elf64_Phdr segments[] = {
+      {.p_type = PT_LOAD, .p_vaddr = linked_at_, .p_memsz = library.size()},
+      {.p_type = PT_DYNAMIC, .p_vaddr = linked_at_ + kDynamic, .p_memsz = 3 * sizeof(Elf64_Dyn)}};
+  write(sizeof(Elf64_Ehdr), std::as_bytes(std::span(segments)));
+  const Elf64_Dyn dynamic[] = {{DT_SYMTAB, {kBase + kSymbols}},       // as glibc relocates it
+                               {DT_STRTAB, {linked_at_ + names_at}},  // as musl leaves it
                                {DT_STRSZ, {names.size()}}};
   write(kDynamic, std::as_bytes(std::span(dynamic)));
   put(library, kBase);

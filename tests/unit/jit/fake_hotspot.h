@@ -42,7 +42,8 @@ class FakeHotspot : public FakeMemory {
   static constexpr std::uint64_t kBase = 0x7f0000000000, kHeap = 0x7e0000000000;
   static constexpr std::uint64_t kHeapSize = 0x10000;
 
-  FakeHotspot();
+  // `linked_at`: address of the beginning of libjvm.so as linked.
+  explicit FakeHotspot(std::uint64_t linked_at = 0);
 
   // Puts a blob at an offset of the heap that is a multiple of 128. Returns where its code begins.
   struct Blob {
@@ -56,10 +57,13 @@ class FakeHotspot : public FakeMemory {
 
  private:
   std::uint64_t put_symbol(const std::string& text);
-  void put_library();
+  std::uint64_t put_heaps();
+  std::uint64_t put_fields(std::uint64_t heaps);
+  void put_library(const std::map<std::string, std::uint64_t>& variables);
 
   std::map<std::pair<std::string, std::string>, std::uint64_t> entries_;  // of the table of fields
   std::uint64_t segments_ = 0;
+  std::uint64_t linked_at_;
 };
 
 }  // namespace offcpud::testing_jit

@@ -48,6 +48,15 @@ TEST(HotspotCode, MethodsHaveNamesAndSizesOfFrames) {
   EXPECT_FALSE(code->is_within(FakeHotspot::kHeap + FakeHotspot::kHeapSize));
 }
 
+TEST(HotspotCode, TheLibraryNeedNotBeLinkedAtZero) {
+  FakeHotspot process(0x400000);
+  process.add({.offset = 0x400});
+  const auto code = code_of(process);
+  ASSERT_TRUE(code);
+  ASSERT_EQ(code->functions.size(), 1);
+  EXPECT_EQ(code->functions[0].name, "shop.Till.open");
+}
+
 TEST(HotspotCode, TheInterpreterAndStubsHaveNeitherNameNorFrame) {
   FakeHotspot process;
   const auto interpreter = process.add({.offset = 0, .size = 0x2000, .kind = "Interpreter"});
