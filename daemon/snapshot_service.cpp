@@ -89,7 +89,8 @@ SnapshotService::Serving::Serving(SnapshotService& service, const Clock& clock,
       handlers(service.store_, service, requests, clock, is_live),
       changes(service.store_, requests, clock, std::move(is_live)),
       goroutine_source(clock, [&service] { return service.readers(); }),
-      goroutine_requests(service.threads_.add("goroutines", kRequestLimits), "offcpud-golang"),
+      goroutine_requests(service.threads_.add("goroutines", kRequestLimits),
+                         {.thread = "offcpud-golang", .work = "reading a program's goroutines"}),
       goroutines(goroutine_source, goroutine_requests) {}
 
 SnapshotService::~SnapshotService() {

@@ -16,6 +16,11 @@ namespace offcpud {
 
 // A queue of jobs, and a thread that performs one after the other. Adding a job does not wait for
 // any. The owner limits the queue and decides on its order: see change(). Thread-safe.
+//
+// It is for jobs that are done as soon as their turn comes. Those whose turn depends on the time,
+// or on more than the queue, have threads of their own: SymbolWorker (a budget, deadlines, and a
+// thread that may hang on a file system), PasswordChecker (who asks most waits longest),
+// SnapshotPush (waits after a failure).
 template <class Job>
 class Worker {
  public:

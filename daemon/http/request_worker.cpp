@@ -38,9 +38,9 @@ auto end_of_answers(Jobs& waiting) {
 
 }  // namespace
 
-RequestWorker::RequestWorker(const std::shared_ptr<Heartbeat>& heartbeat, const char* name)
-    : worker_(name, [this, heartbeat](const Job& job, const std::stop_token&) {
-        const PieceOfWork piece(heartbeat, "answering a request for stacks");
+RequestWorker::RequestWorker(const std::shared_ptr<Heartbeat>& heartbeat, const Names& names)
+    : worker_(names.thread, [this, heartbeat, names](const Job& job, const std::stop_token&) {
+        const PieceOfWork piece(heartbeat, names.work);
         auto response = std::make_shared<Response>(made_or_500(job.work, cancelled_.get_token()));
         job.done([response] { return std::move(*response); });
       }) {}
@@ -51,17 +51,19 @@ RequestWorker::~RequestWorker() {
 
 Response RequestWorker::respond(Work work) {
   if (cancelled_.stop_requested()) return stopping();
-  const auto full = [](auto& waiting) {
+  const auto is_full = [](const auto& waiting) {
     return std::distance(end_of_answers(waiting), waiting.end()) >= std::ptrdiff_t{kMostWaiting};
   };
-  if (worker_.change(full)) return refusal();
-  const auto start = [this, work = std::move(work)](const Later::Done& done) {
-    const bool is_added = worker_.change([&](auto& waiting) {
-      if (cancelled_.stop_requested()) return false;
+  if (worker_.change(is_full)) return refusal();
+  // Other threads may add work meanwhile, so it is asked again where this is added.
+  const auto start = [this, is_full, work = std::move(work)](const Later::Done& done) {
+    const auto refused = worker_.change([&](auto& waiting) -> Response (*)() {
+      if (cancelled_.stop_requested()) return &stopping;
+      if (is_full(waiting)) return &refusal;
       waiting.push_back({work, done});
-      return true;
+      return nullptr;
     });
-    if (!is_added) done(&stopping);
+    if (refused != nullptr) done(refused);
   };
   return {.body = Later{start}};
 }

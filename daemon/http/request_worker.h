@@ -23,9 +23,15 @@ class RequestWorker {
   // started.
   using Work = std::function<Response(const std::stop_token& stop)>;
 
-  // `name`: of the thread.
-  explicit RequestWorker(const std::shared_ptr<Heartbeat>& heartbeat = nullptr,
-                         const char* name = "offcpud-request");
+  // Literals: of the thread, and of what it does when it hangs.
+  struct Names {
+    const char* thread = "offcpud-request";
+    const char* work = "answering a request for stacks";
+  };
+
+  explicit RequestWorker(const std::shared_ptr<Heartbeat>& heartbeat = nullptr)
+      : RequestWorker(heartbeat, Names{}) {}
+  RequestWorker(const std::shared_ptr<Heartbeat>& heartbeat, const Names& names);
   // Like finish(0), but waits for the step in progress.
   ~RequestWorker();
   RequestWorker(const RequestWorker&) = delete;
