@@ -10,16 +10,9 @@ namespace {
 
 constexpr std::size_t kUnitColumns = 26, kForColumns = 9, kSiteColumns = 30, kNumberColumns = 8;
 
-// "2026-11-24 17:23:15"
-std::string time_text(WallTime time) {
-  std::string text = rfc3339(time).substr(0, 19);
-  text[10] = ' ';
-  return text;
-}
-
 // "2026-11-24 17:23:15 to 17:33:20"; the date only once.
 std::string range_text(const MeasuredRange& range) {
-  const std::string begin = time_text(range.begin), end = time_text(range.end);
+  const std::string begin = moment_text(range.begin), end = moment_text(range.end);
   const bool same_day = begin.substr(0, 10) == end.substr(0, 10);
   return begin + " to " + (same_day ? end.substr(11) : end) + " UTC (" +
          duration_text(range.covered) + ")";

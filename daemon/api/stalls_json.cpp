@@ -17,6 +17,7 @@
 #include "base/hist_kind.h"
 #include "base/text.h"
 #include "base/utc.h"
+#include "holders/lock_holder.h"
 #include "pipeline/stall_peers.h"
 
 namespace offcpud {

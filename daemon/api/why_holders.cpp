@@ -13,6 +13,7 @@
 #include "api/why_rows.h"
 #include "api/why_sources.h"
 #include "base/text.h"
+#include "holders/lock_holder.h"
 #include "pipeline/past_holders.h"
 #include "pipeline/stall_peers.h"
 #include "pipeline/thread_record.h"

@@ -198,10 +198,10 @@ std::string window_text(const WhyAnswer& answer) {
   const double age = sites.known() ? sites.age_seconds : 0;
   const auto end = answer.taken - std::chrono::duration_cast<WallTime::duration>(
                                       std::chrono::duration<double>(age));
-  std::string text = duration_of(seconds) + " until " + rfc3339(end).substr(11, 8) + " UTC";
+  std::string text = duration_of(seconds) + " until " + clock_text(end) + " UTC";
   const std::string of_cpus = duration_of(cpus.seconds);
   if (sites.known() && cpus.known() && of_cpus != duration_of(seconds)) {
-    text += " (CPUs: " + of_cpus + " until " + rfc3339(answer.taken).substr(11, 8) + ")";
+    text += " (CPUs: " + of_cpus + " until " + clock_text(answer.taken) + ")";
   }
   return text;
 }

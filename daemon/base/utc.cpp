@@ -31,6 +31,14 @@ std::string rfc3339(WallTime time) {
   return utc_text(time, "%Y-%m-%dT%H:%M:%S") + text.data();
 }
 
+std::string moment_text(WallTime time) {
+  return utc_text(time, "%Y-%m-%d %H:%M:%S");
+}
+
+std::string clock_text(WallTime time) {
+  return utc_text(time, "%H:%M:%S");
+}
+
 std::string compact_utc(WallTime time) {
   return utc_text(time, "%Y%m%dT%H%M%SZ");
 }

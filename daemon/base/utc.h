@@ -13,6 +13,11 @@ namespace offcpud {
 // "2026-11-20T12:19:40.250Z": UTC, truncated to milliseconds.
 std::string rfc3339(WallTime time);
 
+// "2026-11-20 12:19:40" and "12:19:40", for people: UTC, truncated to seconds. The pages have the
+// same: moment() in page/script/format.js, clock() in page/shared/numbers.js.
+std::string moment_text(WallTime time);
+std::string clock_text(WallTime time);
+
 // "20261120T121940Z", for names of files: UTC, truncated to seconds.
 std::string compact_utc(WallTime time);
 

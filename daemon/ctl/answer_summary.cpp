@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/answer_summary.h"
 
-#include <array>
-#include <cstdio>
 #include <exception>
 #include <nlohmann/json.hpp>
 
+#include "base/duration_text.h"
 #include "base/printable.h"
 #include "ctl/sampling_bound.h"
 
@@ -15,9 +14,7 @@ namespace {
 using Json = nlohmann::json;
 
 std::string seconds_text(const Json& seconds) {
-  std::array<char, 64> text{};
-  (void)std::snprintf(text.data(), text.size(), "%.3f s", seconds.get<double>());
-  return text.data();
+  return exact_seconds_text(seconds.get<double>());
 }
 
 std::string time_text(const Json& time) {

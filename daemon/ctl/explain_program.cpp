@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/duration_text.h"
 #include "base/printable.h"
 #include "config/reason_names.h"
 #include "ctl/read_stacks.h"
@@ -30,9 +31,7 @@ constexpr std::size_t kNameWidth = 44;
 constexpr std::size_t kMostNear = 10;
 
 std::string seconds(std::uint64_t us) {
-  std::array<char, 32> text{};
-  (void)std::snprintf(text.data(), text.size(), "%.3f s", static_cast<double>(us) / 1e6);
-  return text.data();
+  return exact_seconds_text(static_cast<double>(us) / 1e6);
 }
 
 // Stacks that are equal but for their place in the file are one.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/http_get.h"
 
+#include <curl/curl.h>
+
 #include <cerrno>
 #include <cstddef>
 #include <string_view>

@@ -4,10 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <utility>
 
+#include "base/duration_text.h"
 #include "ctl/answer_summary.h"
 #include "ctl/flame_html.h"
 #include "ctl/http_get.h"
@@ -31,10 +30,7 @@ Result<HttpAnswer> fetch(const StacksRequest& request) {
 
 // For an answer without a summary.
 std::string sentence_of(const StacksTotal& total) {
-  std::array<char, 64> seconds{};
-  (void)std::snprintf(seconds.data(), seconds.size(), "%.3f s blocked, ",
-                      static_cast<double>(total.ns) / 1e9);
-  return seconds.data() + total.origin;
+  return exact_seconds_text(static_cast<double>(total.ns) / 1e9) + " blocked, " + total.origin;
 }
 
 // Writes the text to the output file, if there is one.
