@@ -40,7 +40,9 @@
  * `waking` (woken_too_early).
  *
  * Order: whoever changes `state` writes it last and with release; whoever acts on it reads it first
- * and with acquire. So all that belongs to a state is there when the state is seen.
+ * and with acquire. So all that belongs to a state is there when the state is seen. One change is
+ * plain: from WOKEN back to BLOCKED within one switch, under the run-queue lock, where the block
+ * ends at once.
  */
 #ifndef OFFCPUD_THREAD_BPF_H
 #define OFFCPUD_THREAD_BPF_H
@@ -83,7 +85,8 @@ struct thread_waking {
 	__u32 waker_tid; /* who was current; with OFFCPUD_PAST_INTERRUPT: an interrupt woke it */
 };
 
-/* Written by wakers; `chosen` also at the switch-in and in the thread's own interrupt. */
+/* Written by wakers; `chosen` also at the switch-in, in the thread's own interrupt, and at its last
+ * switch-out. */
 struct thread_sampling {
 	__u32 random; /* see sampling_random(); 0: no number drawn yet */
 	__u16 chosen; /* enum chosen_state */

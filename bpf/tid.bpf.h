@@ -34,12 +34,12 @@ static __always_inline __u32 tid_in(struct pid *pid, unsigned int level)
 
 static __always_inline __u64 namespace_at(struct pid *pid, unsigned int level)
 {
-	__u64 namespace = 0;
+	__u64 number = 0;
 
 	if (read_files)
-		bpf_probe_read_kernel(&namespace, sizeof(namespace),
+		bpf_probe_read_kernel(&number, sizeof(number),
 				      upid_at(pid, level) + bpf_core_field_offset(struct upid, ns));
-	return namespace;
+	return number;
 }
 
 /* A thread's number in the daemon's PID namespace; 0: it is not in it. */

@@ -140,16 +140,16 @@ static __always_inline void describe_tids(struct offcpud_thread *record, struct 
 {
 	unsigned int level = bpf_get_current_task_btf()->thread_pid->level;
 	struct pid *pid = task->thread_pid, *leader = task->group_leader->thread_pid;
-	__u64 namespace = 0;
+	__u64 number = 0;
 
 	if (level)
-	namespace = namespace_at(bpf_get_current_task_btf()->thread_pid, level);
+		number = namespace_at(bpf_get_current_task_btf()->thread_pid, level);
 	/* Written only when they change: they are the same for all threads, and lie among the
 	 * settings that all programs read. */
 	if (reader_level != level)
 		reader_level = level;
-	if (reader_namespace != namespace)
-		reader_namespace = namespace;
+	if (reader_namespace != number)
+		reader_namespace = number;
 	record->tid = task->pid;
 	record->tgid = task->tgid;
 	record->local_tid = level ? tid_in(pid, level) : task->pid;
