@@ -251,34 +251,43 @@ static __always_inline bool is_loopback(const __u32 *address)
 	return !address[2] && address[3] == bpf_htonl(1);
 }
 
-/* Whether the local end of one socket is the remote end of another. A socket that is bound to no
- * address has all those of its namespace; and each namespace has a loopback of its own. */
-static __always_inline bool ends_meet(const __u32 *local, __u16 local_port, const __u32 *remote,
-				      __u16 remote_port, bool same_netns)
+/* Whether a socket's other end is in its own network namespace for certain: no other host has this
+ * address. */
+static __always_inline bool is_local(const struct offcpud_socket *socket)
 {
-	if (!local_port || local_port != remote_port)
-		return false;
-	if (is_no_address(local))
-		return same_netns || !is_loopback(remote);
-	return same_address(local, remote) && (same_netns || !is_loopback(local));
+	return is_loopback(socket->remote) || same_address(socket->remote, socket->local);
 }
 
 /*
- * Whether two sockets are the two ends of one connection. It is enough if they match at one end: a
- * socket for datagrams often has no remote end, and an address that is translated on the way
- * matches at one end only.
+ * Whether the local end of `at` is the remote end of `from`. A socket that is bound to no address
+ * has all those of its namespace, but nobody knows here which these are. So its port alone says
+ * nothing: whoever asks another host turns to such a port, too. Each namespace has a loopback of
+ * its own.
+ */
+static __always_inline bool ends_meet(const struct offcpud_socket *at,
+				      const struct offcpud_socket *from)
+{
+	bool same_netns = at->netns == from->netns;
+
+	if (!at->local_port || at->local_port != from->remote_port)
+		return false;
+	if (is_no_address(at->local))
+		return same_netns && is_local(from);
+	return same_address(at->local, from->remote) && (same_netns || !is_loopback(at->local));
+}
+
+/*
+ * Whether `other` is the other end of the connection of `own`. It is enough if they match at one
+ * end: a socket for datagrams often has no remote end, and an address that is translated on the way
+ * matches at one end only. A listener is the other end of nothing: that is the socket that it gives
+ * to accept().
  */
 static __always_inline bool is_other_end(const struct offcpud_socket *own,
 					 const struct offcpud_socket *other)
 {
-	bool same_netns = own->netns == other->netns;
-
-	if (own->protocol != other->protocol)
+	if (own->protocol != other->protocol || other->state == TCP_LISTEN)
 		return false;
-	return ends_meet(other->local, other->local_port, own->remote, own->remote_port,
-			 same_netns) ||
-	       ends_meet(own->local, own->local_port, other->remote, other->remote_port,
-			 same_netns);
+	return ends_meet(other, own) || ends_meet(own, other);
 }
 
 static __always_inline bool is_inet(const struct offcpud_socket *socket)
