@@ -18,6 +18,7 @@
 #include "past.bpf.h"
 #include "reason.bpf.h"
 #include "sample_maps.bpf.h"
+#include "signals.bpf.h"
 #include "tid.bpf.h"
 #include "waited_file.bpf.h"
 
@@ -189,6 +190,18 @@ static __always_inline bool is_signalling(struct task_struct *task)
 	}
 }
 
+/* Whether the current thread ends the chosen block of `task` by a signal. A child that ends sends
+ * one to its parent, which may wait just for that. */
+static __always_inline bool is_by_signal(const struct chosen *chosen, struct task_struct *task)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	bool is_childs = chosen->sample.kind == OFFCPUD_BLOCKED_CHILD &&
+			 current->real_parent->tgid == task->tgid;
+
+	return is_signalling(current) ||
+	       (!is_childs && is_signalled(task, chosen->sample.task_state));
+}
+
 static __always_inline void peer_set_process(struct offcpud_peer *peer, struct task_struct *task)
 {
 	peer->cgroup_id = task->cgroups->dfl_cgrp->kn->id;
@@ -198,8 +211,8 @@ static __always_inline void peer_set_process(struct offcpud_peer *peer, struct t
 	copy_comm(peer->comm, task->group_leader);
 }
 
-/* Notes, at the waking, who is current, and the file that its system call is for. */
-SUBPROGRAM int peer_note_ender(struct chosen *chosen, __u32 waker_tid)
+/* Notes, at the waking of a thread, who is current, and the file that its system call is for. */
+SUBPROGRAM int peer_note_ender(struct chosen *chosen, struct task_struct *woken, __u32 waker_tid)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct peer_ender *ender = &chosen->ender;
@@ -216,7 +229,7 @@ SUBPROGRAM int peer_note_ender(struct chosen *chosen, __u32 waker_tid)
 	past_of_current(&chosen->past, task);
 	if (waker_tid) {
 		chosen->peer.flags |= OFFCPUD_PEER_ENDED;
-		if (is_signalling(task))
+		if (is_by_signal(chosen, woken))
 			chosen->peer.flags |= OFFCPUD_PEER_SIGNALLED;
 	}
 	file = file_of_call(task);

@@ -307,3 +307,14 @@ int run_other_end(void* ctx) {
                         (const struct offcpud_socket*)other_socket);
   return 0;
 }
+
+__u32 sleeper_state = 0;
+
+/* Whether a signal is what wakes the thread, if it sleeps in that state. */
+SEC("iter/task")
+int run_is_signalled(struct bpf_iter__task* ctx) {
+  struct task_struct* task = CHECKED(ctx->task);
+
+  if (task && task->pid == sleeper) result = is_signalled(task, sleeper_state);
+  return 0;
+}

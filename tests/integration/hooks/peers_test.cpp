@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is told to be the peer of a wait, by the sockets that the programs see.
+// Who is told to be the peer of a wait, by the sockets and the signals that the programs see.
 #include <bpf/libbpf.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstring>
 #include <optional>
 
@@ -18,6 +21,7 @@ namespace {
 using test::PeerRecord;
 
 constexpr std::uint8_t kListen = 10, kClosed = 7;  // include/net/tcp_states.h
+constexpr std::uint32_t kInterruptible = 1, kUninterruptible = 2, kKillable = 0x102;
 
 PeerRecord connection(const char* local, std::uint16_t local_port, const char* remote,
                       std::uint16_t remote_port) {
@@ -57,6 +61,17 @@ class PeerHooks : public ::testing::Test {
     const Status status = HooksObject::run(hooks()->progs.run_other_end);
     EXPECT_TRUE(status) << status.error().message();
     return hooks()->bss->result != 0;
+  }
+
+  // Whether a signal is what wakes this process if it sleeps in such a state.
+  bool is_signalled(pid_t process, std::uint32_t state) {
+    hooks()->bss->sleeper = static_cast<std::uint32_t>(process);
+    hooks()->bss->sleeper_state = state;
+    hooks()->bss->result = 2;
+    const Status status = HooksObject::walk(hooks()->progs.run_is_signalled);
+    EXPECT_TRUE(status) << status.error().message();
+    EXPECT_LT(hooks()->bss->result, 2U) << "the walk has seen the process";
+    return hooks()->bss->result == 1;
   }
 
  private:
@@ -121,6 +136,54 @@ TEST_F(PeerHooks, AServerOfDatagramsHasTheAddressesOfItsNamespaceOnly) {
   EXPECT_FALSE(are_ends(datagrams("fd00::1", 4'000, "2001:db8::8", 53), datagrams("::", 53)));
   EXPECT_TRUE(are_ends(datagrams("10.0.0.1", 4'000, "10.0.0.2", 53),
                        datagrams("10.0.0.2", 53).in_netns(2)));
+}
+
+// A child that does nothing, with a handler for SIGUSR1, and with SIGUSR2 blocked.
+class Stopped {
+ public:
+  Stopped() : pid_(::fork()) {
+    if (pid_ == 0) {
+      std::signal(SIGUSR1, [](int) {});
+      sigset_t blocked;
+      sigemptyset(&blocked);
+      sigaddset(&blocked, SIGUSR2);
+      ::sigprocmask(SIG_BLOCK, &blocked, nullptr);
+      std::raise(SIGSTOP);
+      for (;;) ::pause();
+    }
+    int status = 0;
+    ::waitpid(pid_, &status, WUNTRACED);
+  }
+  ~Stopped() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  Stopped(const Stopped&) = delete;
+  Stopped& operator=(const Stopped&) = delete;
+  [[nodiscard]] pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_;
+};
+
+// A process that is stopped keeps its signals, so that they can be looked at.
+TEST_F(PeerHooks, ASignalWakesAThreadThatDoesNotBlockIt) {
+  const Stopped process;
+  EXPECT_FALSE(is_signalled(process.pid(), kInterruptible));
+  ::kill(process.pid(), SIGUSR2);
+  EXPECT_FALSE(is_signalled(process.pid(), kInterruptible)) << "it is blocked";
+  ::kill(process.pid(), SIGUSR1);
+  EXPECT_TRUE(is_signalled(process.pid(), kInterruptible)) << "to the process";
+  EXPECT_FALSE(is_signalled(process.pid(), kUninterruptible));
+  EXPECT_FALSE(is_signalled(process.pid(), kKillable));
+
+  const Stopped other;
+  ::syscall(SYS_tgkill, other.pid(), other.pid(), SIGUSR2);
+  EXPECT_FALSE(is_signalled(other.pid(), kInterruptible));
+  ::syscall(SYS_tgkill, other.pid(), other.pid(), SIGUSR1);
+  EXPECT_TRUE(is_signalled(other.pid(), kInterruptible)) << "to the thread";
+  EXPECT_FALSE(is_signalled(other.pid(), kKillable));
 }
 
 }  // namespace
