@@ -94,6 +94,7 @@ TEST(Verdicts, ASentenceGoesOnWithWhatOthersDidDuringTheWait) {
   WhyUnits units(host.made());
   EXPECT_EQ(verdict_of(units, "web").culprit, "db");
   EXPECT_TRUE(verdict_of(units, "web").path.hops[1].attributed);
+  EXPECT_TRUE(verdict_of(units, "web").attributed);
 }
 
 // Also within a part that had to be made smaller.
@@ -130,6 +131,9 @@ TEST(Verdicts, WhatIsNotSureIsNoReason) {
       .waits("app", WaitFor::Storage, "fsync", 9)
       .on("app", WaitFor::Storage, On::Device, "vda", 9);
   EXPECT_THAT(sentence(host, "web"), HasSubstr("; meanwhile app waits for storage"));
+  WhyUnits units(host.made());
+  EXPECT_EQ(verdict_of(units, "web").culprit, "vda");
+  EXPECT_FALSE(verdict_of(units, "web").attributed) << "app may wait for it for others";
 }
 
 TEST(Verdicts, ACircleIsCalledOne) {
@@ -283,12 +287,14 @@ TEST(Verdicts, WhoRunsIsTheEnd) {
             "web: 2.0 threads wait for an answer of render; meanwhile render runs on 1.9 CPUs");
 }
 
-TEST(Verdicts, AnotherHostIsTheEnd) {
+// It may be in another network namespace of this host.
+TEST(Verdicts, AnAddressIsTheEnd) {
   HandMadeInputs host;
   host.waits("web", WaitFor::Answer, "", 2)
       .on("web", WaitFor::Answer, On::Remote, "10.0.3.15:5432", 2);
   EXPECT_EQ(sentence(host, "web"),
-            "web: 2.0 threads wait for an answer of 10.0.3.15:5432, on another host");
+            "web: 2.0 threads wait for an answer of 10.0.3.15:5432, no process of this host as far "
+            "as is known");
 }
 
 // A reason that stands for a hundredth of a wait says nothing about the rest.
