@@ -119,7 +119,8 @@ class Holders(WaitedOnCase):
 
     def in_turn(self, threads, hold_us):
         unit = self.new_unit("convoy")
-        program = self.start("convoy", "--threads", threads, "--ms", 15_000, "--hold_us", hold_us, cgroup=unit)
+        program = self.start("convoy", "--threads", threads, "--ms", 15_000, "--hold_us", hold_us,
+                             cgroup=unit)
         program.go()
         until = time.monotonic() + 14
         looks = 0

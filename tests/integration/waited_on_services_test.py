@@ -208,8 +208,8 @@ class Namespaces(WaitedOnCase):
             self.expect_on(f"client, {how}", client, server.unit)
 
     def test_packets_that_change_their_cpu(self):
-        """Receive packet steering: the softirq runs in anybody's time. Nobody else is blamed: neither who only computes
-        nor who accepts connections at a port of the same number."""
+        """Receive packet steering: the softirq runs in anybody's time. Nobody else is blamed: neither who
+        only computes nor who accepts connections at a port of the same number."""
         ports = {29761: "recv,new", 29762: "epoll,kept"}
         every_cpu = f"{(1 << os.cpu_count()) - 1:x}"
         for link, namespace in ((self.outside, ()), (self.inside, ("ip", "netns", "exec", self.name))):

@@ -9,8 +9,8 @@ from case import main
 from waited_on_case import NOBODY, PROGRAMS, WaitedOnCase
 
 SECONDS = 4
-# A parent with a handler for the ends of its children, which end in another cgroup while it waits: `asks` on a unix
-# socket, or `reads` a pipe.
+# A parent with a handler for the ends of its children, which end in another cgroup while it waits: `asks`
+# on a unix socket, or `reads` a pipe.
 PARENT = f"""
 import os, signal, socket, sys, time
 how, path, children = sys.argv[1:]
@@ -80,7 +80,8 @@ class WaitedOn(WaitedOnCase):
         """The signal that it sends to its parent ends a wait for somebody else."""
         talks = []
         for how in ("asks", "reads"):
-            server, parent, children = self.new_unit("server"), self.new_unit("parent"), self.new_unit("children")
+            server, parent = self.new_unit("server"), self.new_unit("parent")
+            children = self.new_unit("children")
             path = f"{self.folder()}/other-end"
             if how == "asks":
                 self.serve(server, "unix", path)
@@ -105,7 +106,8 @@ class WaitedOn(WaitedOnCase):
         killed, killer, ended = self.new_unit("killed"), self.new_unit("killer"), self.new_unit("ended")
         first = self.run_in(killed, sys.executable, "-c", f"{lock}own.acquire()\n")
         second = self.run_in(ended, sys.executable, "-c",
-                             f"{lock}threading.Thread(target=own.acquire).start()\ntime.sleep(2.3)\nos._exit(0)\n")
+                             f"{lock}threading.Thread(target=own.acquire).start()\n"
+                             "time.sleep(2.3)\nos._exit(0)\n")
         self.run_in(killer, "sh", "-c", f"sleep 2.3; echo 1 > {killed.directory}/cgroup.kill").wait(30)
         for program in (first, second):
             program.wait(30)
