@@ -177,8 +177,17 @@ typedef struct raw_spinlock {
 	arch_spinlock_t raw_lock;
 } raw_spinlock_t;
 
+typedef struct {
+	unsigned long sig[1]; /* x86_64: all signals are in one word */
+} sigset_t;
+
+struct sigpending {
+	sigset_t signal;
+};
+
 struct signal_struct {
 	int nr_threads;
+	struct sigpending shared_pending; /* of the process */
 };
 
 struct sched_entity {
@@ -213,6 +222,7 @@ struct task_struct {
 	int prio;
 	int nr_cpus_allowed;
 	int exit_state;
+	unsigned long jobctl;
 	struct restart_block restart_block;
 	int pid;
 	int tgid;
@@ -229,6 +239,8 @@ struct task_struct {
 	char comm[16];
 	struct files_struct *files;
 	struct signal_struct *signal;
+	sigset_t blocked;
+	struct sigpending pending; /* of this thread */
 	struct css_set *cgroups;
 	struct thread_struct thread;
 };
@@ -281,6 +293,7 @@ enum special_kfunc_type { KF_bpf_rdonly_cast = 1 };
 #define EXIT_ZOMBIE	     0x0020
 #define TASK_PARKED	     0x0040
 #define TASK_DEAD	     0x0080
+#define TASK_WAKEKILL	     0x0100
 #define TASK_WAKING	     0x0200
 #define TASK_NOLOAD	     0x0400 /* with UNINTERRUPTIBLE: TASK_IDLE */
 #define TASK_RTLOCK_WAIT     0x1000

@@ -86,16 +86,20 @@ static __always_inline bool is_in_futex(struct task_struct *task)
 	       syscall_class[number] == OFFCPUD_CLASS_FUTEX;
 }
 
-/* An rt_mutex: a futex with priority inheritance or, under PREEMPT_RT, any lock of the kernel. */
+/* An rt_mutex: a futex with priority inheritance or, under PREEMPT_RT, any lock of the kernel. As
+ * below, the thread must still wait for it once its owner was read. */
 static __always_inline void lock_find_pi(struct offcpud_lock *lock, struct task_struct *task)
 {
-	struct rt_mutex_waiter *waiter = task->pi_blocked_on;
+	struct rt_mutex_waiter *waiter = READ_ONCE(task->pi_blocked_on);
+	unsigned long owner;
 
 	if (!waiter)
 		return;
 	lock->kind = is_in_futex(task) ? OFFCPUD_LOCK_PI : OFFCPUD_LOCK_MUTEX;
+	owner = (unsigned long)BPF_CORE_READ(waiter, lock, owner);
 	/* The lowest bit says that somebody waits (kernel/locking/rtmutex_common.h). */
-	lock->owner_tid = lock_tid_at((unsigned long)BPF_CORE_READ(waiter, lock, owner) & ~1UL);
+	if (READ_ONCE(task->pi_blocked_on) == waiter)
+		lock->owner_tid = lock_tid_at(owner & ~1UL);
 }
 
 /* The lock may be gone, so this reads its memory with probes, and then checks that the thread still

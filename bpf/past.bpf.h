@@ -46,40 +46,49 @@ static __always_inline struct offcpud_past_block past_last(const struct thread *
 		return last;
 	last.ended_ns = ended_ns;
 	last.length = past_units(ended_ns - began_ns);
-	last.skipped = past_units(thread->block.skipped_ns + (1 << OFFCPUD_PAST_UNIT) - 1);
+	last.skipped =
+		past_units(READ_ONCE(thread->block.skipped_ns) + (1 << OFFCPUD_PAST_UNIT) - 1);
 	last.who = (thread->block.ender & (OFFCPUD_PAST_TID | OFFCPUD_PAST_INTERRUPT)) |
 		   (__u32)thread->block.kind << OFFCPUD_PAST_KIND;
 	return last;
 }
 
-/* Keeps the last block in place of the oldest one. Pairs with past_of_other(). */
+/* Keeps the last block in place of the oldest one. Pairs with past_of_other(). `skipped_ns` stays
+ * until the next block has begun: until then the kept block is also the last one. */
 SUBPROGRAM int past_push(struct thread *thread)
 {
 	__u16 count = thread->block.past;
 
 	thread->past[count & (OFFCPUD_PAST_BLOCKS - 1)] = past_last(thread);
-	thread->block.skipped_ns = 0;
 	smp_store_release(&thread->block.past, (__u16)(count + 1));
 	return 0;
 }
 
 /* Keeps the last block of a thread that blocks again. Call it at the switch-out, before anything of
- * the new block is written. */
-static __always_inline void past_keep(struct thread *thread)
+ * the new block is written, and past_forget_skipped() once the beginning is. Returns whether the
+ * block was kept. */
+static __always_inline bool past_keep(struct thread *thread)
 {
 	__u64 began_ns = thread->block.began_ns;
 	__s64 length = thread->block.ended_ns - began_ns;
 	__u32 skipped_ns;
 
 	if (!take_samples || !tell_wakers || !began_ns || length < 0)
-		return;
+		return false;
 	if (length >= OFFCPUD_PAST_LEAST_NS) {
 		past_push(thread);
-		return;
+		return true;
 	}
 	skipped_ns = thread->block.skipped_ns + (__u32)length;
 	if (skipped_ns >= (__u32)length) /* else the sum would overflow: it stays at some 4 s */
 		thread->block.skipped_ns = skipped_ns;
+	return false;
+}
+
+/* Whoever sees it sees that another block has begun: past_of_other() then tells nothing. */
+static __always_inline void past_forget_skipped(struct thread *thread)
+{
+	smp_store_release(&thread->block.skipped_ns, 0);
 }
 
 static __always_inline void past_copy(struct offcpud_past *past, struct task_struct *task,

@@ -18,6 +18,7 @@
 #include "past.bpf.h"
 #include "reason.bpf.h"
 #include "sample_maps.bpf.h"
+#include "signals.bpf.h"
 #include "tid.bpf.h"
 #include "waited_file.bpf.h"
 
@@ -189,6 +190,18 @@ static __always_inline bool is_signalling(struct task_struct *task)
 	}
 }
 
+/* Whether the current thread ends the chosen block of `task` by a signal. A child that ends sends
+ * one to its parent, which may wait just for that. */
+static __always_inline bool is_by_signal(const struct chosen *chosen, struct task_struct *task)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	bool is_childs = chosen->sample.kind == OFFCPUD_BLOCKED_CHILD &&
+			 current->real_parent->tgid == task->tgid;
+
+	return is_signalling(current) ||
+	       (!is_childs && is_signalled(task, chosen->sample.task_state));
+}
+
 static __always_inline void peer_set_process(struct offcpud_peer *peer, struct task_struct *task)
 {
 	peer->cgroup_id = task->cgroups->dfl_cgrp->kn->id;
@@ -198,8 +211,8 @@ static __always_inline void peer_set_process(struct offcpud_peer *peer, struct t
 	copy_comm(peer->comm, task->group_leader);
 }
 
-/* Notes, at the waking, who is current, and the file that its system call is for. */
-SUBPROGRAM int peer_note_ender(struct chosen *chosen, __u32 waker_tid)
+/* Notes, at the waking of a thread, who is current, and the file that its system call is for. */
+SUBPROGRAM int peer_note_ender(struct chosen *chosen, struct task_struct *woken, __u32 waker_tid)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct peer_ender *ender = &chosen->ender;
@@ -216,7 +229,7 @@ SUBPROGRAM int peer_note_ender(struct chosen *chosen, __u32 waker_tid)
 	past_of_current(&chosen->past, task);
 	if (waker_tid) {
 		chosen->peer.flags |= OFFCPUD_PEER_ENDED;
-		if (is_signalling(task))
+		if (is_by_signal(chosen, woken))
 			chosen->peer.flags |= OFFCPUD_PEER_SIGNALLED;
 	}
 	file = file_of_call(task);
@@ -251,34 +264,43 @@ static __always_inline bool is_loopback(const __u32 *address)
 	return !address[2] && address[3] == bpf_htonl(1);
 }
 
-/* Whether the local end of one socket is the remote end of another. A socket that is bound to no
- * address has all those of its namespace; and each namespace has a loopback of its own. */
-static __always_inline bool ends_meet(const __u32 *local, __u16 local_port, const __u32 *remote,
-				      __u16 remote_port, bool same_netns)
+/* Whether a socket's other end is in its own network namespace for certain: no other host has this
+ * address. */
+static __always_inline bool is_local(const struct offcpud_socket *socket)
 {
-	if (!local_port || local_port != remote_port)
-		return false;
-	if (is_no_address(local))
-		return same_netns || !is_loopback(remote);
-	return same_address(local, remote) && (same_netns || !is_loopback(local));
+	return is_loopback(socket->remote) || same_address(socket->remote, socket->local);
 }
 
 /*
- * Whether two sockets are the two ends of one connection. It is enough if they match at one end: a
- * socket for datagrams often has no remote end, and an address that is translated on the way
- * matches at one end only.
+ * Whether the local end of `at` is the remote end of `from`. A socket that is bound to no address
+ * has all those of its namespace, but nobody knows here which these are. So its port alone says
+ * nothing: whoever asks another host turns to such a port, too. Each namespace has a loopback of
+ * its own.
+ */
+static __always_inline bool ends_meet(const struct offcpud_socket *at,
+				      const struct offcpud_socket *from)
+{
+	bool same_netns = at->netns == from->netns;
+
+	if (!at->local_port || at->local_port != from->remote_port)
+		return false;
+	if (is_no_address(at->local))
+		return same_netns && is_local(from);
+	return same_address(at->local, from->remote) && (same_netns || !is_loopback(at->local));
+}
+
+/*
+ * Whether `other` is the other end of the connection of `own`. It is enough if they match at one
+ * end: a socket for datagrams often has no remote end, and an address that is translated on the way
+ * matches at one end only. A listener is the other end of nothing: that is the socket that it gives
+ * to accept().
  */
 static __always_inline bool is_other_end(const struct offcpud_socket *own,
 					 const struct offcpud_socket *other)
 {
-	bool same_netns = own->netns == other->netns;
-
-	if (own->protocol != other->protocol)
+	if (own->protocol != other->protocol || other->state == TCP_LISTEN)
 		return false;
-	return ends_meet(other->local, other->local_port, own->remote, own->remote_port,
-			 same_netns) ||
-	       ends_meet(own->local, own->local_port, other->remote, other->remote_port,
-			 same_netns);
+	return ends_meet(other, own) || ends_meet(own, other);
 }
 
 static __always_inline bool is_inet(const struct offcpud_socket *socket)

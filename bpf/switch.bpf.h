@@ -157,12 +157,13 @@ SUBPROGRAM int thread_end(struct task_struct *task, struct thread *thread, __u32
 static __always_inline void block_begin(struct task_struct *task, struct thread *thread,
 					__u32 state, __u64 now)
 {
-	bool kernel_thread = is_kernel_thread(task);
+	bool kernel_thread = is_kernel_thread(task), kept = past_keep(thread);
 
-	past_keep(thread);
 	thread->kind = reason_of(task, kernel_thread, state);
 	thread->block.kind = thread->kind;
 	thread->block.began_ns = now;
+	if (kept)
+		past_forget_skipped(thread);
 	thread->block.idle = is_idle_wait(kernel_thread, state);
 	thread->block.task_state = state;
 	thread->block.counted_ns = 0;

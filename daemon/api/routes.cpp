@@ -127,7 +127,7 @@ Response Routes::handle(const Request& request) const {
 Response Routes::metrics(const Request& request) const {
   ExpositionOptions options{.format = preferred_format(request.accept),
                             .classic_buckets = options_.classic_buckets,
-                            .with_exemplars = request.sees_details};
+                            .with_details = request.sees_details};
   // Ignores other parameters: a scrape configuration for several exporters may send them.
   const auto histograms = request.query.find("histograms");
   if (histograms != request.query.end()) {

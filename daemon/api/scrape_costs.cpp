@@ -62,13 +62,14 @@ std::unique_ptr<SeriesWriter> make_writer(const ExpositionOptions& options) {
   const auto buckets = classic_buckets(options.classic_buckets);
   if (options.format == ExpositionFormat::Text) return std::make_unique<PrometheusText>(buckets);
   return std::make_unique<PrometheusProtobuf>(options.with_classic ? buckets : buckets.first(0),
-                                              options.with_exemplars);
+                                              options.with_details);
 }
 
 BodyStream scrape_body(const std::shared_ptr<const View>& view, const ExpositionOptions& options,
                        const std::function<void(SeriesWriter&)>& self_metrics, ContentCoding coding,
                        ScrapeCosts* costs) {
-  auto exposition = std::make_shared<Exposition>(view, make_writer(options), self_metrics);
+  auto exposition =
+      std::make_shared<Exposition>(view, make_writer(options), self_metrics, options.with_details);
   auto plain = std::make_shared<MeteredBody>(
       [exposition](std::span<char> buffer) { return exposition->read(buffer); });
   auto sent = std::make_shared<MeteredBody>(

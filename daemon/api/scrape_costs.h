@@ -44,7 +44,8 @@ struct ExpositionOptions {
   ExpositionFormat format = ExpositionFormat::Text;
   unsigned classic_buckets = 28;  // see histogram/latency_histogram.h
   bool with_classic = false;      // Protobuf: native histograms have classic buckets as well
-  bool with_exemplars = true;     // Protobuf: exemplars, which name processes and stacks
+  // Whom or what units wait on; in protobuf also exemplars, which name processes and stacks.
+  bool with_details = true;
 };
 std::unique_ptr<SeriesWriter> make_writer(const ExpositionOptions& options);
 

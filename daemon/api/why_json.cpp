@@ -160,18 +160,20 @@ Json verdict_json(const WhyVerdict& verdict) {
   for (std::size_t i = 0; i < verdict.path.hops.size(); ++i) {
     hops.push_back(hop_json(verdict.path.hops[i], i, i + 1 == verdict.path.hops.size()));
   }
-  return {{"unit", verdict.unit},
-          {"for", name_of_for(verdict.for_kind)},
-          {"threads", verdict.threads},
-          {"error", verdict.error},
-          {"stuck", verdict.stuck},
-          {"over", verdict.over},
-          {"over_within_seconds", verdict.over ? Json(verdict.over_within) : Json(nullptr)},
-          {"culprit", text_or_null(verdict.culprit)},
-          {"because", text_or_null(verdict.because)},
-          {"sentence", verdict.sentence},
-          {"parts", parts_json(verdict)},
-          {"hops", std::move(hops)}};
+  return {
+      {"unit", verdict.unit},
+      {"for", name_of_for(verdict.for_kind)},
+      {"threads", verdict.threads},
+      {"error", verdict.error},
+      {"stuck", verdict.stuck},
+      {"over", verdict.over},
+      {"over_within_seconds", verdict.over ? Json(verdict.over_within) : Json(nullptr)},
+      {"culprit", text_or_null(verdict.culprit)},
+      {"culprit_attributed", verdict.culprit.empty() ? Json(nullptr) : Json(verdict.attributed)},
+      {"because", text_or_null(verdict.because)},
+      {"sentence", verdict.sentence},
+      {"parts", parts_json(verdict)},
+      {"hops", std::move(hops)}};
 }
 
 Json graph_json(const WaitGraph& graph) {

@@ -10,6 +10,11 @@
 namespace offcpud {
 namespace {
 
+// Whether it says whom or what units wait on: only for those who may see details.
+constexpr bool is_detail(Metric metric) {
+  return metric == Metric::WaitedOnSeconds;
+}
+
 // Whole seconds as "60s", others as "250ms": one spelling for each duration, however
 // it was configured.
 std::vector<std::string> texts_of(const std::vector<std::chrono::milliseconds>& bounds) {
@@ -41,12 +46,13 @@ std::vector<const ProcessRow*> exported_by_pid(const std::vector<ProcessRow>& ro
 }  // namespace
 
 Exposition::Exposition(std::shared_ptr<const View> view, std::unique_ptr<SeriesWriter> writer,
-                       std::function<void(SeriesWriter&)> self_metrics)
+                       std::function<void(SeriesWriter&)> self_metrics, bool with_details)
     : view_(std::move(view)),
       processes_(exported_by_pid(view_->processes)),
       over_(texts_of(view_->stall_bounds)),
       out_(std::move(writer)),
-      self_metrics_(std::move(self_metrics)) {}
+      self_metrics_(std::move(self_metrics)),
+      with_details_(with_details) {}
 
 std::size_t Exposition::read(std::span<char> buffer) {
   std::size_t written = 0;
@@ -99,6 +105,10 @@ void Exposition::append_step(std::span<const RowFamily<Row>> families, std::size
                              const RowAt& row_at) {
   if (family_ == families.size()) return next_part();
   const RowFamily<Row>& family = families[family_];
+  if (!with_details_ && is_detail(family.metric)) {
+    ++family_;
+    return;
+  }
   if (!std::exchange(family_begun_, true)) out_->begin_family(family.metric);
   if (row_ == rows) {
     row_ = 0;

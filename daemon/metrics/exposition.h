@@ -22,9 +22,9 @@ namespace offcpud {
 class Exposition {
  public:
   // `self_metrics` writes complete families that the View does not have; they come last, and are
-  // written when they are read.
+  // written when they are read. Without details no family says whom or what units wait on.
   Exposition(std::shared_ptr<const View> view, std::unique_ptr<SeriesWriter> writer,
-             std::function<void(SeriesWriter&)> self_metrics);
+             std::function<void(SeriesWriter&)> self_metrics, bool with_details = true);
 
   // Fills the buffer and returns the number of bytes; less than its size only at the end, then 0.
   std::size_t read(std::span<char> buffer);
@@ -53,6 +53,7 @@ class Exposition {
   std::vector<std::string> over_;             // one label value for each stall bound of the View
   std::unique_ptr<SeriesWriter> out_;
   std::function<void(SeriesWriter&)> self_metrics_;
+  bool with_details_;
 
   Part part_ = Part::Subjects;
   std::size_t family_ = 0;  // index in this part

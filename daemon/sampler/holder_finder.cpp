@@ -83,8 +83,13 @@ void HolderFinder::add(std::span<const offcpud_blocked_record> records) {
     const Place place(sample.tgid, record.lock.address);
     waiters_.push_back(
         {.block = {sample.tid, sample.since_ns}, .seen_ns = sample.ended_ns, .place = place});
-    if (locks_.contains(place) || !has_room(sample)) continue;
+    if (const auto known = locks_.find(place); known != locks_.end()) {
+      ++known->second.waiting;
+      continue;
+    }
+    if (!has_room(sample)) continue;
     Lock& lock = locks_[place];
+    lock.waiting = 1;
     lock.seen = record.lock;
     lock.tgid = sample.tgid;
     lock.local_tgid = sample.local_tgid;
@@ -150,6 +155,20 @@ bool HolderFinder::was_looked_at(const Waiter& waiter) const {
   return waiter.owner_key != 0 || locks_.contains(waiter.place);
 }
 
+// Whether the walk before saw another holder, or none, while somebody waited.
+bool HolderFinder::was_another(const Place& place, const Lock& lock) const {
+  const auto before = last_owners_.find(place);
+  return before != last_owners_.end() && before->second != lock.owner_key;
+}
+
+// Whether the holder that this walk saw has had the lock for as long as the thread waits.
+bool HolderFinder::is_sure(const Waiter& waiter) const {
+  if (waiter.seen_ns - waiter.block.second < kSureNs) return false;
+  const auto lock = waiter.owner_key == 0 ? locks_.find(waiter.place) : locks_.end();
+  return lock != locks_.end() && lock->second.waiting == 1 &&
+         !was_another(waiter.place, lock->second);
+}
+
 // Other waiters may have looked at the lock before: in a convoy each wait is a new one.
 LockLook HolderFinder::look_at(const Waiter& waiter, bool has_owner) const {
   const auto lock = waiter.owner_key == 0 ? locks_.find(waiter.place) : locks_.end();
@@ -157,9 +176,7 @@ LockLook HolderFinder::look_at(const Waiter& waiter, bool has_owner) const {
   if (!has_owner) return LockLook::NamesNobody;
   if (last_.contains(waiter.block)) return LockLook::ChangesHands;
   if (lock == locks_.end()) return LockLook::SeenOnce;
-  const auto before = last_owners_.find(waiter.place);
-  const bool was_another = before != last_owners_.end() && before->second != lock->second.owner_key;
-  return was_another ? LockLook::ChangesHands : LockLook::SeenOnce;
+  return was_another(waiter.place, lock->second) ? LockLook::ChangesHands : LockLook::SeenOnce;
 }
 
 void HolderFinder::note_without(const Waiter& waiter, bool has_owner) {
@@ -204,8 +221,7 @@ Result<HeldBlocks> HolderFinder::find(StackSource& kernel) {
     const LockHolder holder = holder_of(*owner->second, lock->second);
     const auto before = last_.find(waiter.block);
     const bool agrees = before != last_.end() && before->second && before->second->same_as(holder);
-    const bool is_sure = waiter.owner_key == 0 && waiter.seen_ns - waiter.block.second >= kSureNs;
-    if (agrees || is_sure) {
+    if (agrees || is_sure(waiter)) {
       held.emplace(waiter.block, std::make_shared<const LockHolder>(holder));
     } else {
       note_without(waiter, true);

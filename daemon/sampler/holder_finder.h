@@ -22,9 +22,10 @@ namespace offcpud {
 
 // Finds who holds the locks for which the blocked threads of a walk wait: the kernel tells some
 // holders itself, the memory of programs others. A holder is reported if the last two walks agree.
-// For a lock in memory whose waiter has waited for kSureNs, it is enough if two readings in one
-// walk agree: the holder is in the waiter's process in any case. A lock that changes hands has no
-// holder, but many in turn. Used by one thread.
+// For a lock in memory that one thread alone has waited for, for kSureNs, it is enough if two
+// readings in one walk agree, and the walk before saw no other holder: whoever frees the lock wakes
+// the thread that waits for it. In a convoy each waits while many have the lock in turn. A lock
+// that changes hands has no holder. Used by one thread.
 class HolderFinder {
  public:
   static constexpr std::uint64_t kSureNs = 1'000'000'000;
@@ -65,6 +66,7 @@ class HolderFinder {
     std::uint32_t tgid = 0, local_tgid = 0, local_tid = 0;
     std::uint64_t owner_key = 0;  // 0: nobody is known to hold it
     bool has_changed = false;     // from one reading of this walk to the next
+    std::uint32_t waiting = 0;    // threads of this walk
     LockKind kind = LockKind::Mutex;
   };
   struct Read;
@@ -75,6 +77,8 @@ class HolderFinder {
   void read_again();
   [[nodiscard]] bool was_looked_at(const Waiter& waiter) const;
   [[nodiscard]] LockLook look_at(const Waiter& waiter, bool has_owner) const;
+  [[nodiscard]] bool was_another(const Place& place, const Lock& lock) const;
+  [[nodiscard]] bool is_sure(const Waiter& waiter) const;
   void note_without(const Waiter& waiter, bool has_owner);
   [[nodiscard]] std::optional<std::pair<std::uint64_t, LockKind>> owner_of(
       const Waiter& waiter) const;

@@ -14,6 +14,8 @@ namespace {
 using Kind = Cause::Kind;
 
 constexpr const char* kNotSeen = "what it did meanwhile was not seen";
+constexpr const char* kNotFollowed =
+    "these waits have not ended yet, or nobody saw which thread ended them";
 constexpr double kLeastCovered = 0.2;  // of a part, by waits that ended
 
 bool is_of(const UnitChain& chain, const Cause& part) {
@@ -85,10 +87,10 @@ class ChainParts {
 };
 
 // From the top, so that what fits into a node fits into its part of the node above.
-void finish(Cause& node) {
+void finish(Cause& node, const char* rest_because) {
   if (node.parts.empty()) return;
-  fit(node, kNotSeen);
-  for (Cause& part : node.parts) finish(part);
+  fit(node, rest_because);
+  for (Cause& part : node.parts) finish(part, kNotSeen);
 }
 
 }  // namespace
@@ -108,11 +110,11 @@ void divide_by_chains(Cause& part, const WhyInputs& inputs, const std::string& u
     if (is_known) known += threads;
   }
   if (known < kLeastCovered * part.threads) return;
-  ChainParts parts(rate, part.threads / seen);
+  ChainParts parts(rate, std::min(1.0, part.threads / seen));  // never more than was seen
   for (const UnitChain& chain : inputs.chains.of(unit)) {
     if (is_of(chain, part)) parts.add(part, part.name, steps_of(chain, part), chain);
   }
-  finish(part);
+  finish(part, kNotFollowed);
 }
 
 }  // namespace offcpud

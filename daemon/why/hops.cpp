@@ -159,14 +159,19 @@ class PathFinder {
   }
 
   // What the unit, or the one for whom others of it waited, did for most of that time; null: not
-  // known, or not for sure. Waits for work say nothing about who waits for it.
+  // known, or not for sure, or what is unknown is more. Waits for work say nothing about who waits
+  // for it.
   [[nodiscard]] static const Cause* largest_deed(const Cause& part) {
+    double unknown = 0;
+    for (const Cause& deed : part.parts) {
+      if (deed.kind == Kind::Unknown) unknown += deed.threads;
+    }
     for (const Cause& deed : part.parts) {
       if (deed.kind == Kind::For && deed.for_kind == index_of(WaitFor::Work)) continue;
       const bool is_known = deed.kind == Kind::Runs ||
                             (deed.kind == Kind::For && deed.for_kind != index_of(WaitFor::Unknown));
-      const bool is_sure =
-          deed.threads >= kLeastShare * part.threads && deed.threads > 2 * deed.error;
+      const bool is_sure = deed.threads >= std::max(unknown, kLeastShare * part.threads) &&
+                           deed.threads > 2 * deed.error;
       return is_known && is_sure ? &deed : nullptr;
     }
     return nullptr;

@@ -131,7 +131,7 @@ std::string whom(const WhyHop& waits, const WhyHop& next) {
     case Kind::Device:
       return " on device " + next.name + next.because;
     case Kind::Remote:
-      return " of " + next.name + ", on another host";
+      return " of " + next.name + ", no process of this host as far as is known";
     case Kind::Kernel:
       return " of the kernel";
     case Kind::Self:
@@ -250,6 +250,7 @@ WhyVerdict verdict_about(WhyUnits& units, const std::string& unit, const Cause& 
   verdict.stuck = is_stuck(cause, verdict.path);
   if (culprit) {
     verdict.culprit = culprit->name;
+    verdict.attributed = culprit->attributed;
   } else {
     verdict.because = verdict.path.hops.back().because;
   }

@@ -21,7 +21,10 @@ struct WhyVerdict {
   WhyPath path;
   std::string sentence;  // names as the host gave them
   std::string culprit;   // who is to blame; empty: unknown
-  std::string because;   // why it is unknown
+  // Whether what the culprit does is a part of what the unit waited. False: it is what the culprit
+  // did in the same window, perhaps for others, or its load of a disk.
+  bool attributed = false;
+  std::string because;  // why it is unknown
 };
 
 // About one unit; threads 0: there is nothing to say.

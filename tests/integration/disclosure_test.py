@@ -25,6 +25,7 @@ import pprof_profile
 from case import Case, main
 from daemon import BUILD, Daemon, LocalConnection, die_with_the_tester
 from secured import ALICE, Secured
+from waited_on_case import PROGRAMS, WAITS, WaitedOnCase
 
 NOBODY = 65534
 SOMEBODY = 60001  # the kernel writes 65534 for those whose id it cannot show
@@ -244,6 +245,41 @@ class Group(Disclosure):
     def test_members_see_all_and_others_do_not(self):
         self.expect_all(self.socket, uid=SOMEBODY, groups=[self.group.gr_gid])
         self.expect_nothing(self.socket, uid=SOMEBODY, groups=[self.group.gr_gid + 1])
+
+
+class Numbers(WaitedOnCase):
+    """Who may not see details is told what units wait for, but not on whom."""
+
+    settings = {**WaitedOnCase.settings, "web.details": "off"}
+
+    def answers(self, cgroup):
+        """How long threads of the cgroup have waited for answers."""
+        family = self.daemon.scrape().families.get(WAITS)
+        return sum(one.sum for having, one in (family.histograms.items() if family else ())
+                   if dict(having)["cgroup"] == cgroup.path and dict(having)["for"] == "answer")
+
+    def test_whom_units_wait_on_is_a_detail(self):
+        server, client = self.new_unit("server"), self.new_unit("client")
+        self.serve(server, "tcp", "127.0.0.1:29771")
+        self.run_in(client, *PROGRAMS, "ask", "tcp", "recv,kept", "127.0.0.1:29771", 60)
+        self.wait_until("the client's waits are told", lambda: self.answers(client) > 2, 60)
+        where = f"127.0.0.1:{self.daemon.port}"
+        metrics = status_and_body("/metrics", where)[1].decode()
+        found = re.findall(r"(?m)^(?:# HELP )?offcpud_waited_on.*|[{,]on=\"[^\"]*\"", metrics)
+        self.say(not found, "what /metrics says of whom units wait on", "nothing", found[:3] or "nothing")
+        why = json.loads(status_and_body(f"/api/v1/why?unit={client.unit}", where)[1])
+        answers = [verdict for verdict in why["verdicts"] if verdict["for"] == "answer"]
+        self.expect_at_least("verdicts about answers", 1, len(answers))
+        self.say(server.unit not in json.dumps(answers), "the server in these", "not named", answers)
+        edges = [edge for edge in why["graph"]["edges"] if edge["for"] not in ("cpu", "throttled")]
+        self.say(not edges, "edges of the graph that are no waits for a CPU", "none", edges or "none")
+
+        def rows():
+            status, body = status_and_body(f"/api/v1/changes?unit={client.unit}&from=-10s", where)
+            return json.loads(body)["rows"] if status == 200 else []
+        self.wait_until("changes know the client's waits", rows)
+        named = [row for row in rows() if row["site"] or row.get("functions")]
+        self.say(not named, "rows of changes with a site or functions", "none", named or "none")
 
 
 class Lifetime(Case):

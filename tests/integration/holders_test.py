@@ -111,8 +111,16 @@ class Holders(WaitedOnCase):
 
     def test_many_in_turn_have_none(self):
         """Tens of thousands of waits for a lock that always somebody holds: nobody holds it for long."""
+        self.in_turn(6, 500)
+
+    def test_many_in_turn_have_none_however_long_each_waits(self):
+        """60 threads have the lock for 20 ms each, so each waits for more than a second."""
+        self.in_turn(60, 20_000)
+
+    def in_turn(self, threads, hold_us):
         unit = self.new_unit("convoy")
-        program = self.start("convoy", "--threads", 6, "--ms", 15_000, "--hold_us", 500, cgroup=unit)
+        program = self.start("convoy", "--threads", threads, "--ms", 15_000, "--hold_us", hold_us,
+                             cgroup=unit)
         program.go()
         until = time.monotonic() + 14
         looks = 0

@@ -83,6 +83,17 @@ while time.monotonic() < until:
     own.close()
 """
 
+# Accepts what nobody sends, at these ports of all its addresses.
+LISTENER = """
+import socket, sys
+sockets = [socket.create_server(("0.0.0.0", int(port)), reuse_port=True) for port in sys.argv[1:]]
+for own in sockets: own.setblocking(False)
+while True:
+    for own in sockets:
+        try: own.accept()
+        except BlockingIOError: pass
+"""
+
 
 def free_ports(count):
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
@@ -197,7 +208,9 @@ class Namespaces(WaitedOnCase):
             self.expect_on(f"client, {how}", client, server.unit)
 
     def test_packets_that_change_their_cpu(self):
-        """Receive packet steering: the softirq runs in anybody's time. Nobody else is blamed."""
+        """Receive packet steering: the softirq runs in anybody's time. Nobody else is blamed: neither who
+        only computes nor who accepts connections at a port of the same number."""
+        ports = {29761: "recv,new", 29762: "epoll,kept"}
         every_cpu = f"{(1 << os.cpu_count()) - 1:x}"
         for link, namespace in ((self.outside, ()), (self.inside, ("ip", "netns", "exec", self.name))):
             for queue in ("rx-0",):
@@ -206,7 +219,8 @@ class Namespaces(WaitedOnCase):
         busy = self.new_unit("bystander")
         for _ in range(os.cpu_count()):
             self.run_in(busy, sys.executable, "-c", "while True: pass")
-        talks = [(how, 29761 + i, *self.talk(how, 29761 + i)) for i, how in enumerate(("recv,new", "epoll,kept"))]
+            self.run_in(self.new_unit("listener"), sys.executable, "-c", LISTENER, *ports)
+        talks = [(how, port, *self.talk(how, port)) for port, how in ports.items()]
         for *_, program in talks:
             program.wait(90)
         self.until_told()

@@ -1,14 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
 """On whom and what programs wait whose peers are known."""
 
+import os
 import sys
 import tempfile
-import time
 
 from case import main
-from waited_on_case import PROGRAMS, WaitedOnCase
+from waited_on_case import NOBODY, PROGRAMS, WaitedOnCase
 
 SECONDS = 4
+# A parent with a handler for the ends of its children, which end in another cgroup while it waits: `asks`
+# on a unix socket, or `reads` a pipe.
+PARENT = f"""
+import os, signal, socket, sys, time
+how, path, children = sys.argv[1:]
+signal.signal(signal.SIGCHLD, lambda *_: None)
+begin = time.monotonic() + 2
+for i in range(80):
+    if not os.fork():
+        open(children, "w").write("0")
+        time.sleep(max(0, begin + i * {SECONDS} / 80 - time.monotonic()))
+        os._exit(0)
+if how == "asks":
+    own = socket.socket(socket.AF_UNIX)
+    own.connect(path)
+    while time.monotonic() < begin + {SECONDS}:
+        own.sendall(b"question")
+        own.recv(100)
+else:
+    file = os.open(path, os.O_RDONLY)
+    while time.monotonic() < begin + {SECONDS}:
+        os.read(file, 1)
+"""
 
 
 class WaitedOn(WaitedOnCase):
@@ -52,6 +75,50 @@ class WaitedOn(WaitedOnCase):
                     f"file = open('{path}', 'rb', 0)\nwhile file.read(1): pass").wait(30)
         self.until_told()
         self.expect_on("reader", reader, writer.unit, ("answer", "work", "unknown"))
+
+    def test_a_child_that_ends_is_at_no_other_end(self):
+        """The signal that it sends to its parent ends a wait for somebody else."""
+        talks = []
+        for how in ("asks", "reads"):
+            server, parent = self.new_unit("server"), self.new_unit("parent")
+            children = self.new_unit("children")
+            path = f"{self.folder()}/other-end"
+            if how == "asks":
+                self.serve(server, "unix", path)
+            else:
+                os.mkfifo(path)
+                self.run_in(server, sys.executable, "-c",
+                            "import signal, time\nsignal.signal(signal.SIGPIPE, signal.SIG_DFL)\n"
+                            f"out = open('{path}', 'wb', 0)\n"
+                            "while True:\n    time.sleep(0.02)\n    out.write(b'x')\n")
+            talks.append((how, server, parent,
+                          self.run_in(parent, sys.executable, "-c", PARENT, how, path,
+                                      children.directory / "cgroup.procs")))
+        for *_, program in talks:
+            program.wait(30)
+        self.until_told()
+        for how, server, parent, _ in talks:
+            self.expect_on(f"a parent that {how}", parent, server.unit, ("answer", "work", "unknown"), 0.5)
+
+    def test_who_is_killed_waited_for_no_killer(self):
+        """A thread that waits for a lock, and ends with its process or by its cgroup's end."""
+        lock = "import os, threading, time\nown = threading.Lock()\nown.acquire()\n"
+        killed, killer, ended = self.new_unit("killed"), self.new_unit("killer"), self.new_unit("ended")
+        first = self.run_in(killed, sys.executable, "-c", f"{lock}own.acquire()\n")
+        second = self.run_in(ended, sys.executable, "-c",
+                             f"{lock}threading.Thread(target=own.acquire).start()\n"
+                             "time.sleep(2.3)\nos._exit(0)\n")
+        self.run_in(killer, "sh", "-c", f"sleep 2.3; echo 1 > {killed.directory}/cgroup.kill").wait(30)
+        for program in (first, second):
+            program.wait(30)
+        self.until_told()
+        for what, cgroup in (("who is killed with its cgroup", killed), ("who ends with its process", ended)):
+            sums = self.waited_on(cgroup)
+            print(f"  {what}: {dict(sums)}", flush=True)
+            self.expect_at_least(f"{what}: seconds", 1.5, round(sum(sums.values()), 3))
+            self.expect_equal(f"{what}: seconds on anybody", {},
+                              {on: seconds for (_, on), seconds in sums.items()
+                               if on not in NOBODY and seconds > 0.01})  # to begin a thread takes less
 
     def test_a_parent_waits_on_its_child(self):
         parent, child = self.new_unit("parent"), self.new_unit("child")

@@ -276,9 +276,13 @@ int run_missed_wakeup(struct bpf_iter__task* ctx) {
 }
 
 __u64 copied[sizeof(struct offcpud_past) / sizeof(__u64)] = {};
+/* How far the current thread is with the switch-out before its next block: it has kept the last
+ * one, or has begun the next one, too. */
+__u32 keeps = 0, begins = 0;
 
 /* The current thread's blocks are copied as those of another one, which runs: four kept ones, that
- * end at 1, 2, 3 and 4 ms, and the last, which ends at 5 ms; each is 100 us long. */
+ * end at 1, 2, 3 and 4 ms, and the last, which ends at 5 ms after short ones of 1 ms in all; each
+ * is 100 us long. Returns how long the short ones are afterwards. */
 SEC("raw_tp")
 int run_copy_past(void* ctx) {
   struct task_struct* task = bpf_get_current_task_btf();
@@ -292,7 +296,33 @@ int run_copy_past(void* ctx) {
   thread->block.past = 0;
   thread->block.began_ns = 4900000;
   thread->block.ended_ns = 5000000;
+  thread->block.skipped_ns = 1000000;
+  if (keeps) past_push(thread);
+  if (begins) block_begin(task, thread, TASK_INTERRUPTIBLE, 6000000);
   __builtin_memset(copied, 0, sizeof(copied));
   past_of_other((struct offcpud_past*)copied, task);
+  result = thread->block.skipped_ns;
+  return 0;
+}
+
+__u64 own_socket[sizeof(struct offcpud_socket) / sizeof(__u64)] = {};
+__u64 other_socket[sizeof(struct offcpud_socket) / sizeof(__u64)] = {};
+
+/* Whether a call for the one socket makes its process the peer of a wait for the other. */
+SEC("raw_tp")
+int run_other_end(void* ctx) {
+  result = is_other_end((const struct offcpud_socket*)own_socket,
+                        (const struct offcpud_socket*)other_socket);
+  return 0;
+}
+
+__u32 sleeper_state = 0;
+
+/* Whether a signal is what wakes the thread, if it sleeps in that state. */
+SEC("iter/task")
+int run_is_signalled(struct bpf_iter__task* ctx) {
+  struct task_struct* task = CHECKED(ctx->task);
+
+  if (task && task->pid == sleeper) result = is_signalled(task, sleeper_state);
   return 0;
 }

@@ -61,6 +61,7 @@ Result<HooksObject> HooksObject::load() {
   }
   skeleton.rodata->free_mask = 63;
   skeleton.rodata->create_flags = BPF_LOCAL_STORAGE_GET_F_CREATE;
+  skeleton.rodata->take_samples = skeleton.rodata->tell_wakers = 1;
   if (const int error = hooks_bpf::load(&skeleton); error != 0) {
     return Error::from_errno(-error, "load the programs");
   }

@@ -373,6 +373,23 @@ TEST_F(PastBlocksOfOthers, ABlockThatIsHalfWrittenIsTheOneLeftOut) {
   expect_all_but_the_oldest(copy(kWrites, kBlocksAreRead));
 }
 
+// A reader comes between the keeping of the last block and the beginning of the next one: short
+// blocks before the last one are not taken for running.
+TEST_F(PastBlocksOfOthers, ShortBlocksAreToldUntilTheNextBlockHasBegun) {
+  constexpr auto kShort = kSecond / 1000 >> OFFCPUD_PAST_UNIT;
+  hooks()->bss->keeps = 1;
+  const offcpud_past past = copy(0, 0);
+  EXPECT_EQ(past.blocks[0].ended_ns, 5 * kSecond / 1000) << "it was kept";
+  EXPECT_NEAR(past.blocks[0].skipped, kShort, 1);
+  EXPECT_EQ(past.blocks[OFFCPUD_PAST_BLOCKS].ended_ns, 5 * kSecond / 1000);
+  EXPECT_NEAR(past.blocks[OFFCPUD_PAST_BLOCKS].skipped, kShort, 1);
+
+  hooks()->bss->keeps = 0;
+  hooks()->bss->begins = 1;
+  EXPECT_EQ(copy(0, 0).blocks[OFFCPUD_PAST_BLOCKS].ended_ns, 0U) << "it has not ended";
+  EXPECT_EQ(hooks()->bss->result, 0U) << "none came after the block that was kept";
+}
+
 TEST_F(PastBlocksOfOthers, NothingIsKnownIfTheThreadGoesOnMeanwhile) {
   for (const std::uint32_t barrier : {kCountIsRead, kBeginIsRead, kBlocksAreRead}) {
     EXPECT_EQ(copy(kKeeps, barrier).tid, 0U) << barrier;

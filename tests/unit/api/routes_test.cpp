@@ -75,11 +75,38 @@ class RoutesTest : public ::testing::Test {
 };
 
 TEST_F(RoutesTest, MetricsAreFreshTextOfTheView) {
-  const Response response = get("/metrics");
+  const Response response =
+      routes_.handle({.method = "GET", .path = "/metrics", .sees_details = true});
   EXPECT_EQ(response.status, 200U);
   EXPECT_EQ(response.content_type, "text/plain; version=0.0.4; charset=utf-8");
   EXPECT_EQ(body_of(response), test::render(view_, 28, "own_metric 1\n"));
   EXPECT_THAT(asked_, ElementsAre(Freshness::Fresh));
+}
+
+// The same as in /api/v1/why of the same client.
+TEST_F(RoutesTest, MetricsTellWhomUnitsWaitOnOnlyToWhoMaySeeDetails) {
+  Request request{.method = "GET", .path = "/metrics", .sees_details = true};
+  const std::string all = body_of(routes_.handle(request));
+  EXPECT_THAT(all, HasSubstr(",on=\"remote:[2001:db8::1]:443\"}"));
+  request.sees_details = false;
+  const std::string numbers = body_of(routes_.handle(request));
+  EXPECT_THAT(numbers, Not(HasSubstr("offcpud_waited_on_seconds_total{")));
+  EXPECT_THAT(numbers, Not(HasSubstr("# HELP offcpud_waited_on_seconds_total")));
+  EXPECT_THAT(numbers, Not(HasSubstr(",on=\"")));
+  EXPECT_THAT(numbers, HasSubstr("\noffcpud_wait_seconds_count{"));
+  EXPECT_THAT(numbers, HasSubstr("\noffcpud_kept_off_seconds_total{")) << "which is told to all";
+
+  request.accept =
+      "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;"
+      "encoding=delimited";
+  const auto has_it = [&] {
+    return std::ranges::any_of(families_of(routes_.handle(request)), [](const auto& family) {
+      return family.name == "offcpud_waited_on_seconds_total";
+    });
+  };
+  EXPECT_FALSE(has_it());
+  request.sees_details = true;
+  EXPECT_TRUE(has_it());
 }
 
 TEST_F(RoutesTest, AThreadThatIsStuckMakesItNotReady) {
@@ -182,7 +209,8 @@ TEST_F(RoutesTest, ProtobufHasClassicBucketsOnRequest) {
 }
 
 TEST_F(RoutesTest, MetricsAreCompressedForWhoAcceptsIt) {
-  Request request{.method = "GET", .path = "/metrics", .accept_encoding = "gzip"};
+  Request request{
+      .method = "GET", .path = "/metrics", .accept_encoding = "gzip", .sees_details = true};
   const Response response = routes_.handle(request);
   EXPECT_THAT(response.headers, ElementsAre(Pair("Vary", "Accept, Accept-Encoding"),
                                             Pair("Content-Encoding", "gzip")));
@@ -195,7 +223,8 @@ TEST_F(RoutesTest, MetricsAreCompressedForWhoAcceptsIt) {
 
 // A third of a MiB each, as long as the client does not read.
 TEST_F(RoutesTest, SoManyAnswersAreCompressedAtATime) {
-  Request request{.method = "GET", .path = "/metrics", .accept_encoding = "gzip"};
+  Request request{
+      .method = "GET", .path = "/metrics", .accept_encoding = "gzip", .sees_details = true};
   std::vector<Response> unread;
   for (int i = 0; i < 8; ++i) {
     request.peer = std::to_string(i);
@@ -224,8 +253,8 @@ TEST_F(RoutesTest, TheCostOfAScrapeIsThatOfTheLastOneReadToItsEnd) {
   EXPECT_FALSE(costs_.last()[0]);
   const Response unread = get("/metrics");
   EXPECT_FALSE(costs_.last()[0]);
-  const std::string text =
-      body_of(routes_.handle({.method = "GET", .path = "/metrics", .accept_encoding = "gzip"}));
+  const std::string text = body_of(routes_.handle(
+      {.method = "GET", .path = "/metrics", .accept_encoding = "gzip", .sees_details = true}));
   const auto cost = costs_.last()[0];
   ASSERT_TRUE(cost);
   EXPECT_EQ(cost->bytes, test::render(view_, 28, "own_metric 1\n").size());

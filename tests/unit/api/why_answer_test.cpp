@@ -130,6 +130,7 @@ TEST(WhyJson, HasVerdictsTreesAndGraph) {
   EXPECT_EQ(verdict["unit"], "web.service");
   EXPECT_EQ(verdict["for"], "answer");
   EXPECT_EQ(verdict["culprit"], "vda");
+  EXPECT_EQ(verdict["culprit_attributed"], false);
   EXPECT_EQ(verdict["over"], false);
   EXPECT_EQ(verdict["over_within_seconds"], nullptr);
   ASSERT_THAT(verdict["hops"], SizeIs(3));

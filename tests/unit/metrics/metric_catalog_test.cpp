@@ -72,6 +72,11 @@ A query that works with either: `CLASSIC or NATIVE`. In servers before 3.0 the l
 An exemplar of a histogram has the labels `pid` and `stack`; a data link of Grafana from the latter to
 `http://HOST:19435/api/v1/snapshots/merge?format=folded&from=-1h&stack=${__value.raw}` shows the stack to
 those who may see [details](security.md): [semantics](semantics.md#exemplars).
+
+## For whom
+
+Exemplars and `offcpud_waited_on_seconds_total` are details: who may not see [those](security.md)
+gets the other metrics.
 )";
 
 std::string document() {

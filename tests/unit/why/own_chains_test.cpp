@@ -11,7 +11,9 @@ namespace {
 
 using test::HandMadeInputs;
 using test::sentence;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using On = UnitPeer::On;
 using End = UnitChain::End;
 
@@ -69,6 +71,27 @@ TEST(OwnChains, BehindAnotherWhoDoesNobodyKnowsWhatNothingIsSaid) {
       .during("shop", WaitFor::Lock, "shop", {kBehindAnother}, End::Waits, 2);
   const UnitCauses tree = causes_of(host.made(), "shop");
   EXPECT_TRUE(tree.causes.at(0).parts.at(0).parts.empty());
+}
+
+// One thread hangs at the database, while others are answered soon: nobody knows what the database
+// does for that one.
+TEST(OwnChains, WaitsThatHaveNotEndedAreUnknown) {
+  HandMadeInputs host;
+  host.waits("shop", WaitFor::Answer, "", 1.3)
+      .on("shop", WaitFor::Answer, On::Unit, "db", 1.3)
+      .during("shop", WaitFor::Answer, "db", {}, End::Runs, 0.3);
+  const UnitCauses tree = causes_of(host.made(), "shop");
+  const Cause& db = tree.causes.at(0).parts.at(0);
+  ASSERT_EQ(db.parts.size(), 2U);
+  EXPECT_EQ(db.parts[0].kind, Cause::Kind::Runs);
+  EXPECT_NEAR(db.parts[0].threads, 0.3, 1e-9);
+  EXPECT_EQ(db.parts[1].kind, Cause::Kind::Unknown);
+  EXPECT_NEAR(db.parts[1].threads, 1.0, 1e-9);
+  EXPECT_THAT(db.parts[1].because, HasSubstr("have not ended yet"));
+
+  host.waits("db", WaitFor::Lock, "mutex", 1);
+  EXPECT_THAT(sentence(host, "shop"), AllOf(HasSubstr("meanwhile"), Not(HasSubstr("%"))))
+      << "most of it is unknown, so only averages are told";
 }
 
 // Of an answer by a thread of the same unit: the wait for another unit is no turn.
