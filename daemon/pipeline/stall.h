@@ -60,7 +60,8 @@ struct Stall {
   // The end. While it is in progress, duration_ns is its age in the last pass.
   std::uint64_t duration_ns = 0;
   bool ended = false;
-  bool taken_back = false;           // it is idle: it was told before its stack was examined
+  // It was told, but is idle, or its reason decided and its stack is not certain.
+  bool taken_back = false;
   std::optional<WallTime> ended_at;  // nullopt: in progress, or the end was not seen
   std::optional<offcpud_waker> woken_from;
   std::uint32_t waker_tid = 0;

@@ -193,8 +193,10 @@ std::shared_ptr<const ExaminedWait> StallLog::wait_of(const StallId& id, bool es
   return nullptr;
 }
 
-// Applies what another window says of open records. A wait that turns out to be idle is no stall. A
-// stall without room counts as beyond the limit from the next walk on.
+// Applies what another window says of open records. A wait that turns out to be idle is no stall,
+// nor is one that was told by its reason alone, if its stack is not certain; the next walk shows it
+// among the untold ones. What one stack was certain about, a later doubt does not change. A stall
+// without room counts as beyond the limit from the next walk on.
 void StallLog::reconsider() {
   for (auto record = open_.begin(); record != open_.end();) {
     const auto next = std::next(record);
@@ -203,11 +205,14 @@ void StallLog::reconsider() {
                     ? wait_of(record->first, stall.estimated)
                     : nullptr;
     if (wait && wait != stall.wait) {
-      stall.wait = std::move(wait);
+      auto before = std::exchange(stall.wait, std::move(wait));
       note_past(stall.tgid, static_cast<std::uint32_t>(stall.kind), stall.wait.get());
       const Verdict verdict = judge(stall, stall.duration_ns, false);
-      if (verdict == Verdict::Idle) {
+      const bool is_doubted = verdict == Verdict::Untold && stall.told;
+      if (verdict == Verdict::Idle || (is_doubted && !before)) {
         take_back(take(record));
+      } else if (is_doubted) {
+        stall.wait = std::move(before);
       } else if (verdict == Verdict::Told && !stall.told) {
         if (told_ < kMaxInProgress) {
           untold_.give_back(record->first);
