@@ -40,7 +40,7 @@ struct Stall {
   // Whether people are told of it. False: its stack does not say for certain what it waits for, so
   // it may be idle.
   bool told = true;
-  // Null: it was told by its reason, because no stack was examined in time.
+  // Null: its reason decided, because no stack was examined in time.
   std::shared_ptr<const ExaminedWait> wait;
   std::uint32_t tid = 0, tgid = 0;              // in the initial PID namespace
   std::uint32_t local_tid = 0, local_tgid = 0;  // in the daemon's

@@ -20,6 +20,12 @@ constexpr std::size_t kMaxClosed = 4 * StallLog::kMaxInProgress;
 constexpr std::uint64_t kExaminedWithinNs =
     std::chrono::nanoseconds(StallLog::kExaminedWithin).count();
 
+// Reasons that leave no doubt without a stack, because the kernel itself says so: it marks waits
+// for disks and stopped threads, and lets nothing from outside end the rest. Any other reason may
+// be that of an idle thread: docs/decisions/0030-stalls-without-stacks.md.
+constexpr std::uint32_t kSureKinds =
+    1U << OFFCPUD_BLOCKED_DISK | 1U << OFFCPUD_BLOCKED_KERNEL | 1U << OFFCPUD_BLOCKED_STOPPED;
+
 bool has_kind(std::uint32_t kinds, std::uint32_t kind) {
   return is_blocked_kind(kind) && (kinds >> kind & 1U) != 0;
 }
@@ -167,9 +173,10 @@ StallLog::Verdict StallLog::judge(const Stall& stall, std::uint64_t age_ns, bool
 // What its reason says of a block whose stack nobody examined. If blocks of this process and reason
 // were idle before, it most likely is, too.
 StallLog::Verdict StallLog::reason_decides(const Stall& stall, Verdict by_reason) const {
-  const bool was_idle =
-      idle_pasts_.was_idle(stall.tgid, static_cast<std::uint32_t>(stall.kind), now_ns_);
-  return by_reason == Verdict::Told && was_idle ? Verdict::Untold : by_reason;
+  const auto kind = static_cast<std::uint32_t>(stall.kind);
+  const bool is_sure =
+      has_kind(kSureKinds, kind) && !idle_pasts_.was_idle(stall.tgid, kind, now_ns_);
+  return by_reason == Verdict::Told && !is_sure ? Verdict::Untold : by_reason;
 }
 
 // Remembers what the stack of a block said, for later blocks of the process.

@@ -93,7 +93,7 @@ TEST_F(ExaminedStallsTest, AnEndBetweenTwoWalksWaitsForItsStack) {
   clock_.advance(60s);
   const offcpud_thread lock = blocked(110, 15s, OFFCPUD_BLOCKED_POLL);
   const offcpud_thread idle = blocked(111, 15s);
-  offcpud_thread lost = blocked(112, 15s);
+  offcpud_thread lost = blocked(112, 15s, OFFCPUD_BLOCKED_DISK);
   offcpud_thread lost_poll = blocked(113, 15s, OFFCPUD_BLOCKED_POLL);
   lost.tgid = lost_poll.tgid = 300;  // of which nothing was ever examined
   pass({end_of(lock, clock_.now()), end_of(idle, clock_.now()), end_of(lost, clock_.now()),
@@ -249,9 +249,9 @@ TEST_F(ExaminedStallsTest, StallsBeyondTheLimitCountByCgroupAndWhatFor) {
 // The walk read the thread before its end, and became complete after it.
 TEST_F(ExaminedStallsTest, AnEndThatWaitsForItsStackIsToldOnce) {
   walk({});
-  const offcpud_thread lock = blocked(110, 15s);
+  const offcpud_thread disk = blocked(110, 15s, OFFCPUD_BLOCKED_DISK);
   clock_.advance(StallLog::kExaminedWithin);
-  walk({lock}, {end_of(lock, clock_.now())});
+  walk({disk}, {end_of(disk, clock_.now())});
   EXPECT_TRUE(stalls().empty());
   for (int i = 0; i < 4; ++i) {
     clock_.advance(10s);

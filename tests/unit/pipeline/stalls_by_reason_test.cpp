@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
 #include "unit/pipeline/examined_stalls_fixture.h"
 
 namespace offcpud::test {
@@ -9,36 +11,70 @@ class StallsByReasonTest : public ExaminedStallsTest {};
 
 // Nobody is told before the stack was looked at, unless that takes too long.
 TEST_F(StallsByReasonTest, WaitsForTheStackButNotForEver) {
-  const offcpud_thread lock = blocked(110, 60s, OFFCPUD_BLOCKED_LOCK);
+  const offcpud_thread disk = blocked(110, 60s, OFFCPUD_BLOCKED_DISK);
   const offcpud_thread poll = blocked(111, 60s, OFFCPUD_BLOCKED_POLL);
-  walk({lock, poll});
+  walk({disk, poll});
   EXPECT_TRUE(stalls().empty()) << "nothing has been examined yet";
   clock_.advance(StallLog::kExaminedWithin - 1s);
-  walk({lock, poll});
+  walk({disk, poll});
   EXPECT_TRUE(stalls().empty());
   clock_.advance(1s);
-  walk({lock, poll});
+  walk({disk, poll});
   ASSERT_EQ(stalls().size(), 1U) << "its reason decides, as without stacks";
   EXPECT_EQ(stalls()[0]->tid, 110U);
   EXPECT_FALSE(stalls()[0]->wait);
   // Examined at last, it turns out to be idle.
-  examined({{lock, wait(WaitFor::Work)}});
+  examined({{disk, wait(WaitFor::Work)}});
   pass();
   EXPECT_TRUE(stalls().empty());
 }
 
-// Idle threads of Go, while a busy host leaves no time to examine stacks.
+// Idle threads of Go have the reason `lock`, readers of a quiet pipe `pipe`.
+TEST_F(StallsByReasonTest, OnlyReasonsOfWhichTheKernelIsCertainDecide) {
+  std::vector<offcpud_thread> threads;
+  for (std::uint32_t kind = 0; kind < OFFCPUD_BLOCKED_KINDS; ++kind) {
+    threads.push_back(blocked(1'000 + kind, 60s, kind));
+  }
+  walk(threads);
+  clock_.advance(StallLog::kExaminedWithin);
+  walk(threads);
+  std::vector<std::size_t> kinds;
+  for (const auto& stall : stalls()) kinds.push_back(stall->kind);
+  EXPECT_THAT(kinds, testing::UnorderedElementsAre(OFFCPUD_BLOCKED_DISK, OFFCPUD_BLOCKED_KERNEL,
+                                                   OFFCPUD_BLOCKED_STOPPED));
+  const auto untold_kinds = log_.list()->untold;
+  EXPECT_EQ(untold_kinds.size(), 4U) << "lock, network, pipe and other may be stuck as well";
+  EXPECT_EQ(untold(WaitFor::Unknown), 4U);
+}
+
+TEST_F(StallsByReasonTest, OfMoreEndsThanCanWaitForTheirStackOnlyThoseAreTold) {
+  walk({});
+  clock_.advance(StallLog::kExaminedWithin);
+  std::vector<offcpud_stall_end> ends;
+  for (std::uint32_t tid = 1'000; tid < 1'000 + StallLog::kMaxInProgress; ++tid) {
+    ends.push_back(end_of(blocked(tid, 15s), clock_.now()));
+  }
+  ends.push_back(end_of(blocked(100'000, 15s), clock_.now()));
+  ends.push_back(end_of(blocked(100'001, 15s, OFFCPUD_BLOCKED_DISK), clock_.now()));
+  pass(ends);
+  ASSERT_EQ(stalls().size(), 1U);
+  EXPECT_EQ(stalls()[0]->tid, 100'001U);
+}
+
+// Threads of a driver that wait for work uninterruptibly, while a busy host leaves no time to
+// examine stacks.
 TEST_F(StallsByReasonTest, AReasonInWhichTheProcessWasIdleDoesNotDecide) {
-  const offcpud_thread idle = blocked(110, 20s), pipe = blocked(111, 20s, OFFCPUD_BLOCKED_PIPE);
+  const offcpud_thread idle = blocked(110, 20s, OFFCPUD_BLOCKED_KERNEL);
+  const offcpud_thread disk = blocked(111, 20s, OFFCPUD_BLOCKED_DISK);
   examined({{idle, wait(WaitFor::Work)}});
-  walk({idle, pipe});
+  walk({idle, disk});
   clock_.advance(60s);
-  const offcpud_thread again = blocked(112, 50s);
-  offcpud_thread other = blocked(113, 50s);
+  const offcpud_thread again = blocked(112, 50s, OFFCPUD_BLOCKED_KERNEL);
+  offcpud_thread other = blocked(113, 50s, OFFCPUD_BLOCKED_KERNEL);
   other.tgid = 300;
-  walk({again, pipe, other});
+  walk({again, disk, other});
   ASSERT_EQ(stalls().size(), 2U);
-  EXPECT_EQ(stalls()[0]->tid, 111U) << "nothing is known of its pipes";
+  EXPECT_EQ(stalls()[0]->tid, 111U) << "nothing is known of its disks";
   EXPECT_EQ(stalls()[1]->tid, 113U) << "nor of the other process";
   EXPECT_EQ(untold(WaitFor::Unknown), 1U);
   // Its stack says more than its past does.
@@ -46,17 +82,18 @@ TEST_F(StallsByReasonTest, AReasonInWhichTheProcessWasIdleDoesNotDecide) {
   pass();
   ASSERT_EQ(stalls().size(), 3U);
   clock_.advance(40s);
-  const offcpud_thread third = blocked(114, 40s);
+  const offcpud_thread third = blocked(114, 40s, OFFCPUD_BLOCKED_KERNEL);
   walk({third}, {end_of(again, clock_.now())});
   const auto all = stalls();
   EXPECT_TRUE(std::ranges::any_of(all, [](const auto& stall) { return stall->tid == 114; }))
       << "the last one that was examined was stuck";
 }
 
-// Idle threads of Go, when the daemon starts on a busy host.
+// When the daemon starts on a busy host.
 TEST_F(StallsByReasonTest, AnEndBeforeTheFirstLookAtLastingBlocksIsNotTold) {
   walk({});
-  const offcpud_thread before = blocked(110, 15s), after = blocked(111, 15s);
+  const offcpud_thread before = blocked(110, 15s, OFFCPUD_BLOCKED_DISK);
+  const offcpud_thread after = blocked(111, 15s, OFFCPUD_BLOCKED_DISK);
   pass({end_of(before, clock_.now())});
   clock_.advance(1s);
   const MonotonicTime first_look = clock_.now();
@@ -123,7 +160,7 @@ TEST_F(StallsByReasonTest, AReasonThatIsExaminedFromNowOnGetsItsTime) {
 TEST_F(StallsByReasonTest, WhatIsTakenBackEndsInTheLogToo) {
   walk({});
   clock_.advance(StallLog::kExaminedWithin);
-  const offcpud_thread lock = blocked(110, 60s);
+  const offcpud_thread lock = blocked(110, 60s, OFFCPUD_BLOCKED_KERNEL);
   walk({lock});
   ASSERT_EQ(log_.take_changes().begun.size(), 1U);
   examined({{lock, wait(WaitFor::Work)}});
