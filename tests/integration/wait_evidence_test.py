@@ -247,11 +247,19 @@ class Chains(Evidence):
         def pipeline(command):
             return "sh", "-c", f"{command} | cat"
 
+        def output(command):
+            return "bash", "-c", f"x=$({command}); true"
+
         own = "import os; ends = os.pipe(); os.read(ends[0], 1)"
         self.expect_chains(("pipe",), {
             ("work", "who reads of a nap"): pipeline("sleep 60"),
             ("work", "who reads of a server"): pipeline(ACCEPTS),
             ("work", "who reads its own pipe"): (sys.executable, "-c", own),
+            ("timer", "who wants the output of a nap"): output("sleep 60"),
+            ("timer", "who wants the output of a shell that naps"): output("sleep 60; true"),
+            ("work", "who wants the output of a server"): output(ACCEPTS),
+            ("answer", "who wants the output of a waiter for a lock"): output(
+                f"flock {self.hold_a_lock()} true"),
             ("answer", "who reads of a waiter for a lock"): pipeline(f"flock {self.hold_a_lock()} true"),
             ("answer", "who reads of a shell that runs commands"): pipeline("(while true; do sleep 3; done)")})
 
