@@ -236,7 +236,10 @@ Culprit file_culprit(const Json& stall) {
 Culprit culprit_of(const Json& stall) {
   const Json& holder = member(stall, "held_by");
   if (holder.is_object()) return {lock_of_text(stall), Culprit::Scope::Host};
-  if (const std::string peer = waits_on_text(stall); !peer.empty()) return {peer};
+  // Not by its process: PostgreSQL has one for each client.
+  const Json& peer = member(stall, "waits_on");
+  const std::string on = join({text_of(peer, "on"), text_of(peer, "comm")});
+  if (!on.empty()) return {on};
   const Json& futex = member(member(stall, "waits_for"), "futex");
   if (futex.is_object()) return {waits_for_text(stall)};
   return file_culprit(stall);

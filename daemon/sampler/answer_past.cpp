@@ -28,16 +28,16 @@ void AnswerPast::add(std::uint64_t length_ns, double waits) {
 
 // The majority vote of Boyer and Moore: what most of them took remains.
 void AnswerPast::vote(double seconds) {
-  const double whole = std::floor(seconds);
-  const bool is_whole = seconds - whole <= kTooLateSeconds;
+  const double whole = std::floor(seconds), late = seconds - whole;
   const auto timeout = static_cast<float>(whole);
-  if (is_whole && same_ > 0 && timeout == timeout_) {
+  const bool may_be_same = same_ > 0 && timeout == timeout_ && late <= kBusySeconds;
+  if (may_be_same) same_seconds_ += static_cast<float>(seconds);
+  if (may_be_same && late <= kTooLateSeconds) {
     same_ = std::min(same_ + 1, kMostVotes);
-    same_seconds_ += static_cast<float>(seconds);
     return;
   }
-  same_ = std::max(0.0F, same_ - 1);
-  if (!is_whole || same_ > 0) return;
+  same_ = std::max(0.0F, same_ - (may_be_same ? 0.5F : 1.0F));
+  if (late > kTooLateSeconds || same_ > 0) return;
   timeout_ = timeout;
   same_ = 1;
   same_seconds_ = static_cast<float>(seconds);

@@ -111,7 +111,7 @@ TEST(StallsText, SaysWhoHoldsALock) {
               HasSubstr("\n    held by    -[-] (mutex)\n"));
 }
 
-// Each has a socket of its own, with a port of its own.
+// Each has a socket of its own, with a port of its own, and a process of the server.
 TEST(StallsText, WaitersOnOnePeerAreOneGroup) {
   const auto on = [](int tid, const char* peer) {
     return R"({"state": "in_progress", "pid": 100, "tid": )" + std::to_string(tid) +
@@ -119,7 +119,7 @@ TEST(StallsText, WaitersOnOnePeerAreOneGroup) {
            "waits_for": {"file": {"fd": )" +
            std::to_string(tid) + R"(, "path": "socket"}, "socket": "tcp 10.0.0.1:3)" +
            std::to_string(tid) + R"( -> 10.0.0.2:5432 ESTABLISHED"}, "waits_on": {"on": ")" + peer +
-           R"("}})";
+           R"(", "comm": "postgres", "pid": 4)" + std::to_string(tid) + "}}";
   };
   const std::string text = text_of(R"({"dropped": 0, "matching": 3, "stalls": [)" + on(110, "db") +
                                        "," + on(111, "db") + "," + on(112, "mail") + "]}",

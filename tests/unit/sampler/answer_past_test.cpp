@@ -79,6 +79,19 @@ TEST(AnswerPast, EndsByTheSameTimeoutAreWork) {
   EXPECT_EQ(past.habit(), Habit::Work) << "a job now and then";
 }
 
+// The server waits for a CPU, too.
+TEST(AnswerPast, EndsByTheSameTimeoutAreWorkOnABusyHostToo) {
+  AnswerPast past;
+  for (int i = 0; i < 20; ++i) answers(past, 1, i % 5 < 2 ? 5'290 : 5'080, 5);
+  EXPECT_EQ(past.habit(), Habit::Work);
+}
+
+TEST(AnswerPast, AnswersOfTheSameWholeSecondAreNoTimeout) {
+  AnswerPast past;
+  for (unsigned i = 0; i < 200; ++i) answers(past, 1, 2'000 + 37 * (i % 27), 3);
+  EXPECT_EQ(past.habit(), Habit::Unknown);
+}
+
 // Of the same functions another thread asks for what is there at once.
 TEST(AnswerPast, EndsByATimeoutAreWorkAmongQuickAnswersToo) {
   AnswerPast past;
