@@ -168,6 +168,15 @@ bool is_early(const SeenBlock& block, const LastingBlock& lasting) {
   return !lasting.is_followed && age < WaitExaminer::kEarly;
 }
 
+// What a chain makes of a block with this stack, and what of it the chain could follow.
+void add_chained(ToldPlaces& places, const ExaminedStack& stack, const LastingBlock& lasting,
+                 std::uint64_t ns) {
+  const WaitFor wait_for = lasting.verdict.wait_for;
+  places.add(stack.at(), stack, wait_for, ns);
+  places.add(place_of_followed(stack.at()), stack,
+             lasting.is_followed ? wait_for : WaitFor::Unknown, ns);
+}
+
 // Of the process of a block whose stack is in this window. Empty: an earlier one had it.
 std::string_view name_of(const SeenBlock& block, const WaitInterval& interval) {
   if (block.sum == SeenBlock::kKnown) return {};
@@ -453,9 +462,7 @@ void WaitExaminer::add_blocks(WaitWindow& window, WindowSums& sums, const WaitIn
     }
     ExaminedStack* const stack = known->stack.get();
     if (asks_for_chains(stack->ask()) && !is_early(*block, lasting[i])) {
-      places.add(stack->at(), *stack, verdict.wait_for, block->going_on_ns);
-      const WaitFor followed = lasting[i].is_followed ? verdict.wait_for : WaitFor::Unknown;
-      places.add(place_of_followed(stack->at()), *stack, followed, block->going_on_ns);
+      add_chained(places, *stack, lasting[i], block->going_on_ns);
     }
     const auto held = interval.holders.find({block->tid, block->since_ns});
     const bool is_held = held != interval.holders.end();
@@ -482,9 +489,7 @@ void WaitExaminer::add_blocks(WaitWindow& window, WindowSums& sums, const WaitIn
          .usual = may_be_unusual ? pasts_.usual_of(stack->past(), block->since_ns) : nullptr});
   }
   window.unheld = unheld.by_path(sums.paths);
-  if (const std::size_t left_out = places.tell(means.places, means.now); left_out > 0) {
-    means.evidence.add_left_out(left_out);
-  }
+  means.evidence.add_left_out(places.tell(means.places, means.now));
   blocks_ = std::move(seen);
 }
 
