@@ -16,6 +16,8 @@
 #define OFFCPUD_ON_LINKED 0x010 /* nobody knows who spoke last */
 /* This side spoke last, but at once after the peer, and a while ago. */
 #define OFFCPUD_ON_REPLIED 0x400
+/* Data of the peer have ended the wait; with ASKED, the answer. */
+#define OFFCPUD_ON_CAME 0x800
 
 #define OFFCPUD_ON_PIPE	 0x020
 #define OFFCPUD_ON_EVENT 0x040 /* an eventfd */

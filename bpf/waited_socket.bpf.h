@@ -67,8 +67,8 @@ static __always_inline __u32 on_connected(struct waited *waited, void *sk)
 	if (waited->ended && BPF_CORE_READ(tcp, copied_seq) != rcv_nxt) {
 		ago = (__u32)((__u32)bpf_jiffies64() - sent);
 		if (ago * jiffy_ns <= waited->now - waited->since_ns + ASKED_BEFORE_NS)
-			return OFFCPUD_ON_ASKED;
-		return OFFCPUD_ON_HEARD;
+			return OFFCPUD_ON_ASKED | OFFCPUD_ON_CAME;
+		return OFFCPUD_ON_HEARD | OFFCPUD_ON_CAME;
 	}
 	if (sent == heard &&
 	    (BPF_CORE_READ(tcp, snd_una) != BPF_CORE_READ(tcp, write_seq) ||

@@ -88,6 +88,12 @@ std::string why_text(const Stall& stall) {
   return says_more ? text + " (" + reason + ")" : text;
 }
 
+// Of a stall that was taken back.
+const char* verdict_text(const Stall& stall) {
+  const bool is_idle_wait = stall.wait && is_idle(stall.wait->wait_for);
+  return is_idle_wait ? " but is no stall: " : " but is no certain stall: ";
+}
+
 std::string woken_by_text(const Stall& stall) {
   if (!stall.woken_from) return {};
   std::string text(kWakerNames[*stall.woken_from]);
@@ -203,7 +209,7 @@ StallEntry stall_ended_entry(const Stall& stall, const OtherStalls& others) {
   std::string message = thread_text(stall);
   const std::string duration = for_people(stall);
   if (stall.taken_back) {
-    message += " has been blocked for " + duration + " but is no stall: " + why_text(stall) +
+    message += " has been blocked for " + duration + verdict_text(stall) + why_text(stall) +
                others_text(stall, others);
     return {std::move(message), fields_of(stall, others, kStallEndedId)};
   }

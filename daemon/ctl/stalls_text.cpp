@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -206,19 +207,59 @@ struct StallGroup {
   std::vector<const Json*> others;
 };
 
-// What all of a group have in common: where they wait, and for which lock, file or peer. Empty: the
-// stall is a group of its own.
+// A name means one thing only within its scope: a futex without a name within the process's
+// program, a number of a file within the process.
+struct Culprit {
+  enum class Scope : std::uint8_t { Host, Program, Process };
+  std::string name;
+  Scope scope = Scope::Program;
+};
+
+// The file that it waits on. Without the number if it has a path.
+Culprit file_culprit(const Json& stall) {
+  using Scope = Culprit::Scope;
+  const Json& waits_for = member(stall, "waits_for");
+  const Json& file = member(waits_for, "file");
+  const std::string path = text_of(file, "path");
+  if (path.starts_with('/')) {
+    const bool is_lock = text_of(stall, "for") == "lock";
+    return {path + " on " + text_of(file, "device"), is_lock ? Scope::Host : Scope::Program};
+  }
+  const std::string socket = text_of(waits_for, "socket");
+  if (!socket.empty()) return {socket};
+  return {join({prefixed("fd ", text_of(file, "fd")), path}), Scope::Process};
+}
+
+// Whom or what it waits for: who holds the lock, else the other end, else the lock, else the file.
+// In this order, because many threads wait for one server, each on a socket of its own, and those
+// in epoll all wait on a set. Of locks and peers, as the page has it (overview/unit_parts.js).
+Culprit culprit_of(const Json& stall) {
+  const Json& holder = member(stall, "held_by");
+  if (holder.is_object()) return {lock_of_text(stall), Culprit::Scope::Host};
+  // Not by its process: PostgreSQL has one for each client.
+  const Json& peer = member(stall, "waits_on");
+  const std::string on = join({text_of(peer, "on"), text_of(peer, "comm")});
+  if (!on.empty()) return {on};
+  const Json& futex = member(member(stall, "waits_for"), "futex");
+  if (futex.is_object()) return {waits_for_text(stall)};
+  return file_culprit(stall);
+}
+
+// What all of a group have in common: where they wait, and for whom or what. Empty: the stall is a
+// group of its own.
 std::string cause_of(const Json& stall) {
   const std::string site = text_of(stall, "site");
-  const std::string lock_or_file = waits_for_text(stall);
-  const std::string waits_for = lock_or_file.empty() ? waits_on_text(stall) : lock_or_file;
-  if (site.empty() || waits_for.empty()) return {};
-  std::string cause;
-  for (const std::string& part :
-       {text_of(stall, "state"), text_of(stall, "told"), text_of(stall, "for"), site,
-        where_text(stall), text_of(stall, "process"), waits_for}) {
-    cause.append(part).append(1, '\n');
+  const Culprit culprit = culprit_of(stall);
+  if (site.empty() || culprit.name.empty()) return {};
+  std::vector<std::string> parts = {text_of(stall, "state"), text_of(stall, "told"),
+                                    text_of(stall, "for"), site, culprit.name};
+  if (culprit.scope != Culprit::Scope::Host) {
+    parts.push_back(where_text(stall));
+    parts.push_back(text_of(stall, "process"));
   }
+  if (culprit.scope == Culprit::Scope::Process) parts.push_back(text_of(stall, "pid"));
+  std::string cause;
+  for (const std::string& part : parts) cause.append(part).append(1, '\n');
   return cause;
 }
 
@@ -245,6 +286,14 @@ std::string state_text(const Json& stall) {
   return seconds > 0 ? "ended " + duration_cell(seconds) + " ago" : "ended";
 }
 
+// "a.service", "a.service and 2 more": where the threads of a group are.
+std::string where_text(const StallGroup& group) {
+  std::set<std::string> places = {where_text(*group.first)};
+  for (const Json* other : group.others) places.insert(where_text(*other));
+  const std::string first = where_text(*group.first);
+  return places.size() == 1 ? first : first + " and " + std::to_string(places.size() - 1) + " more";
+}
+
 // One line for a group.
 Row row_of(const StallGroup& group) {
   const Json& stall = *group.first;
@@ -255,7 +304,7 @@ Row row_of(const StallGroup& group) {
           or_dash(text_of(stall, "site")),
           comm_text(stall),
           ids_text(stall),
-          where_text(stall),
+          where_text(group),
           whom_text(stall)};
 }
 

@@ -40,7 +40,7 @@ struct Stall {
   // Whether people are told of it. False: its stack does not say for certain what it waits for, so
   // it may be idle.
   bool told = true;
-  // Null: it was told by its reason, because no stack was examined in time.
+  // Null: its reason decided, because no stack was examined in time.
   std::shared_ptr<const ExaminedWait> wait;
   std::uint32_t tid = 0, tgid = 0;              // in the initial PID namespace
   std::uint32_t local_tid = 0, local_tgid = 0;  // in the daemon's
@@ -60,7 +60,8 @@ struct Stall {
   // The end. While it is in progress, duration_ns is its age in the last pass.
   std::uint64_t duration_ns = 0;
   bool ended = false;
-  bool taken_back = false;           // it is idle: it was told before its stack was examined
+  // It was told, but is idle, or its reason decided and its stack is not certain.
+  bool taken_back = false;
   std::optional<WallTime> ended_at;  // nullopt: in progress, or the end was not seen
   std::optional<offcpud_waker> woken_from;
   std::uint32_t waker_tid = 0;

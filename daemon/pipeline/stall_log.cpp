@@ -20,6 +20,12 @@ constexpr std::size_t kMaxClosed = 4 * StallLog::kMaxInProgress;
 constexpr std::uint64_t kExaminedWithinNs =
     std::chrono::nanoseconds(StallLog::kExaminedWithin).count();
 
+// Reasons that leave no doubt without a stack, because the kernel itself says so: it marks waits
+// for disks and stopped threads, and lets nothing from outside end the rest. Any other reason may
+// be that of an idle thread: docs/decisions/0030-stalls-without-stacks.md.
+constexpr std::uint32_t kSureKinds =
+    1U << OFFCPUD_BLOCKED_DISK | 1U << OFFCPUD_BLOCKED_KERNEL | 1U << OFFCPUD_BLOCKED_STOPPED;
+
 bool has_kind(std::uint32_t kinds, std::uint32_t kind) {
   return is_blocked_kind(kind) && (kinds >> kind & 1U) != 0;
 }
@@ -167,9 +173,10 @@ StallLog::Verdict StallLog::judge(const Stall& stall, std::uint64_t age_ns, bool
 // What its reason says of a block whose stack nobody examined. If blocks of this process and reason
 // were idle before, it most likely is, too.
 StallLog::Verdict StallLog::reason_decides(const Stall& stall, Verdict by_reason) const {
-  const bool was_idle =
-      idle_pasts_.was_idle(stall.tgid, static_cast<std::uint32_t>(stall.kind), now_ns_);
-  return by_reason == Verdict::Told && was_idle ? Verdict::Untold : by_reason;
+  const auto kind = static_cast<std::uint32_t>(stall.kind);
+  const bool is_sure =
+      has_kind(kSureKinds, kind) && !idle_pasts_.was_idle(stall.tgid, kind, now_ns_);
+  return by_reason == Verdict::Told && !is_sure ? Verdict::Untold : by_reason;
 }
 
 // Remembers what the stack of a block said, for later blocks of the process.
@@ -193,8 +200,10 @@ std::shared_ptr<const ExaminedWait> StallLog::wait_of(const StallId& id, bool es
   return nullptr;
 }
 
-// Applies what another window says of open records. A wait that turns out to be idle is no stall. A
-// stall without room counts as beyond the limit from the next walk on.
+// Applies what another window says of open records. A wait that turns out to be idle is no stall,
+// nor is one that was told by its reason alone, if its stack is not certain; the next walk shows it
+// among the untold ones. What one stack was certain about, a later doubt does not change. A stall
+// without room counts as beyond the limit from the next walk on.
 void StallLog::reconsider() {
   for (auto record = open_.begin(); record != open_.end();) {
     const auto next = std::next(record);
@@ -203,11 +212,14 @@ void StallLog::reconsider() {
                     ? wait_of(record->first, stall.estimated)
                     : nullptr;
     if (wait && wait != stall.wait) {
-      stall.wait = std::move(wait);
+      auto before = std::exchange(stall.wait, std::move(wait));
       note_past(stall.tgid, static_cast<std::uint32_t>(stall.kind), stall.wait.get());
       const Verdict verdict = judge(stall, stall.duration_ns, false);
-      if (verdict == Verdict::Idle) {
+      const bool is_doubted = verdict == Verdict::Untold && stall.told;
+      if (verdict == Verdict::Idle || (is_doubted && !before)) {
         take_back(take(record));
+      } else if (is_doubted) {
+        stall.wait = std::move(before);
       } else if (verdict == Verdict::Told && !stall.told) {
         if (told_ < kMaxInProgress) {
           untold_.give_back(record->first);

@@ -71,9 +71,11 @@ struct StallChanges {
 // something on which somebody can act, whatever its reason. A wait for work or a timer is no stall.
 // Nor is a wait for a child, because the child itself shows what it waits for. A block of which
 // nothing is certain is kept, but not told. If the stack is not examined within kExaminedWithin,
-// the reason decides. But the block is not told if an earlier one of the same process and reason
-// was idle, and is no stall if it ended before the first window did. A stall that turns out to be
-// idle is taken back. Single-threaded.
+// the reason decides if it is disk, kernel or stopped; another block is not told, nor is one if an
+// earlier one of the same process and reason was idle. A block is no stall if it ended before the
+// first window did. A stall that turns out to be
+// idle is taken back, and so is one that its reason decided, if its stack is not certain.
+// Single-threaded.
 class StallLog {
  public:
   using LabelsOf = std::function<std::shared_ptr<const SubjectLabels>(std::uint64_t cgroup_id)>;

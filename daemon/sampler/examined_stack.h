@@ -38,8 +38,9 @@ class ExaminedStack {
   struct Of {
     SiteQuestion ask = SiteQuestion::None;  // None: no evidence can change it
     ProcessPlace at;
-    ShareOwner owner;        // whose process it is
-    std::uint64_t past = 0;  // PlacePasts::place_of(); 0: what its waits are for is known
+    ShareOwner owner;  // whose process it is
+    // PlacePasts::place_of(); 0: its past does not matter, as what its waits are for is known.
+    std::uint64_t past = 0;
   };
   // `wait` has its functions, even if it is idle. `room` counts the stack as long as it lives.
   ExaminedStack(ExaminedWait wait, const Of& of, StackRoom& room);

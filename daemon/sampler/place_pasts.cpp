@@ -80,6 +80,17 @@ void PlacePasts::learn(std::uint64_t place, const Holder& holder, const WaitSum&
   past->longest_ns = std::max(past->longest_ns, longest);
 }
 
+void PlacePasts::learn_answer(std::uint64_t place, std::uint64_t length_ns, double waits) {
+  const auto known = places_.find(place);
+  if (known != places_.end()) pasts_[known->second].answers.add(length_ns, waits);
+}
+
+AnswerPast::Habit PlacePasts::habit_at(std::uint64_t place) const {
+  const auto known = places_.find(place);
+  return known == places_.end() ? AnswerPast::Habit::Unknown
+                                : pasts_[known->second].answers.habit();
+}
+
 void PlacePasts::deafen(const std::set<std::uint64_t>& units) {
   if (units.empty()) return;
   for (auto& [holder, held] : numbers_) {
@@ -108,6 +119,7 @@ void PlacePasts::fade(Past& past) const {
   past.samples *= kept;
   for (float& waits : past.waits) waits *= kept;
   past.longest_ns *= static_cast<float>(fraction_kept(ns, kLongestHalfLife));
+  past.answers.fade(ns);
 }
 
 std::shared_ptr<const UsualWaits> PlacePasts::usual_of(std::uint64_t place,

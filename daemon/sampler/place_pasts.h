@@ -19,15 +19,17 @@
 #include "base/share_owner.h"
 #include "base/share_slots.h"
 #include "pipeline/wait_window.h"
+#include "sampler/answer_past.h"
 #include "snapshot/snapshot.h"
 #include "stacks/wait_sums.h"
 
 namespace offcpud {
 
-// Remembers how long waits took at places where nobody can tell what they are for, in about 250
-// bytes for each place. When there is no room, the largest unit of the user who holds most loses
-// the place where no wait has ended for longest (ShareSlots), so that no user takes the room of
-// others. Times are CLOCK_MONOTONIC. Used by one thread.
+// Remembers how long waits took at places where nobody can tell what they are for, or where only
+// files say that they are for an answer, in about 300 bytes for each place. When there is no room,
+// the largest unit of the user who holds most loses the place where no wait has ended for longest
+// (ShareSlots), so that no user takes the room of others. Times are CLOCK_MONOTONIC. Used by one
+// thread.
 class PlacePasts {
  public:
   static constexpr std::size_t kMost = 16'384;
@@ -71,6 +73,10 @@ class PlacePasts {
     }
   };
   void learn(std::uint64_t place, const Holder& holder, const WaitSum& sum);
+  // An answer ended a wait of this length at a place that is known, and stands for so many.
+  void learn_answer(std::uint64_t place, std::uint64_t length_ns, double waits);
+  // Unknown for a place that is not known.
+  [[nodiscard]] AnswerPast::Habit habit_at(std::uint64_t place) const;
   // In this window, too many waits of these units have no stack: their places may have been lively
   // unnoticed. Call it after learn().
   void deafen(const std::set<std::uint64_t>& units);
@@ -105,6 +111,7 @@ class PlacePasts {
     std::uint64_t faded_ns = 0;   // up to when the following numbers have faded
     float lively_seconds = 0, samples = 0, longest_ns = 0;  // `samples` came within that time
     std::array<float, kOctaves> waits{};                    // estimates
+    AnswerPast answers;
   };
 
   Past* touch(std::uint64_t place, const Holder& holder);

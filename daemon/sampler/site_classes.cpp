@@ -62,10 +62,14 @@ void SiteClasses::classify(const Snapshot& snapshot, StackEntry& entry, const Bl
   const bool is_open = !by && found.ask != SiteQuestion::None;
   const ProcessPlace at{.tgid = sum.sample.tgid,
                         .process_start_ns = sum.sample.process_start_ns,
-                        .place = is_open ? place_of(entry, sum) : 0};
-  const Times* const by_chains = asks_for_chains(found.ask) ? said_of(at) : nullptr;
+                        .place = is_open || is_sole_answer(by) ? place_of(entry, sum) : 0};
+  const Times* const by_past =
+      is_sole_answer(by) && at.place != 0 ? said_of(place_of_answers(at)) : nullptr;
+  if (by_past != nullptr) entry.wait_for = most_of(*by_past);
+  const Times* const by_chains = is_open && asks_for_chains(found.ask) ? said_of(at) : nullptr;
   if (by_chains != nullptr) entry.wait_for = most_of(*by_chains);
-  const bool by_wakers = by_chains == nullptr && asks_for_wakers(found.ask) && at.place != 0;
+  const bool by_wakers =
+      is_open && by_chains == nullptr && asks_for_wakers(found.ask) && at.place != 0;
   if (by_wakers) {
     asking_.push_back({.entry = snapshot.entries.size(),
                        .ask = found.ask,

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/word_hash.h"
+#include "sites/place_classes.h"
 #include "snapshot/snapshot.h"
 #include "unwind.h"
 
@@ -51,6 +52,22 @@ class PlaceNumber {
   bool has_frames_ = false;
   bool has_names_ = true;
 };
+
+// A number for a place under which PlaceClasses has something else of it.
+inline ProcessPlace place_beside(ProcessPlace at, std::uint64_t what) {
+  at.place = std::max<std::uint64_t>(hash_joined(at.place, what), 1);
+  return at;
+}
+
+// Where it has what the past says of answers there (AnswerPast).
+inline ProcessPlace place_of_answers(const ProcessPlace& at) {
+  return place_beside(at, 1);
+}
+
+// Where it has what chains could follow; the rest is `unknown`.
+inline ProcessPlace place_of_followed(const ProcessPlace& at) {
+  return place_beside(at, 2);
+}
 
 // Whether a stack identifies a place. Stacks that break off may look alike although their threads
 // are elsewhere.

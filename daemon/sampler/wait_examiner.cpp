@@ -13,10 +13,13 @@
 #include "sampler/peer_sums.h"
 #include "sampler/site_place.h"
 #include "sampler/site_sums.h"
+#include "sampler/told_places.h"
+#include "sampler/unheld_sums.h"
 #include "sampler/window_disks.h"
 #include "sites/file_evidence.h"
 #include "stacks/kernel_stack.h"
 #include "stacks/sampling_intervals.h"
+#include "waited.h"
 
 namespace offcpud {
 namespace {
@@ -69,17 +72,50 @@ struct WaitExaminer::WindowSums {
 
 namespace {
 
+using Shares = PlaceClasses::Times;
+
+Shares all_for(WaitFor wait_for) {
+  Shares shares{};
+  shares[static_cast<std::size_t>(wait_for)] = 1;
+  return shares;
+}
+
+// What evidence says of the waits with a stack; null: nothing.
+const Shares* shares_of(const ExaminedStack& stack, const WaitExaminer::Means& means) {
+  const bool is_open = stack.ask() != SiteQuestion::None;
+  return is_open ? means.places.find(stack.at(), means.now) : nullptr;
+}
+
+// The same for metrics. They have waits for children among all others, so what no chain could
+// follow is unknown there: a shell's wait for a command that computes is no news, and the longest
+// of a host that builds.
+Shares counted_shares_of(const WaitSum& sum, const ExaminedStack& stack,
+                         const WaitExaminer::Means& means) {
+  const ExaminedWait& wait = *stack.wait();
+  const bool is_for_child =
+      stack.ask() == SiteQuestion::Child || sum.sample.kind == OFFCPUD_BLOCKED_CHILD;
+  const bool is_guess = is_for_child && wait.wait_for == WaitFor::Answer && !wait.certain;
+  const auto* const shares = is_guess ? means.places.find(place_of_followed(stack.at()), means.now)
+                                      : shares_of(stack, means);
+  if (shares != nullptr) return *shares;
+  return all_for(is_guess ? WaitFor::Unknown : wait.wait_for);
+}
+
 // The sum has all threads of its stack. If evidence of snapshots distinguishes them, each class
 // gets its share, and the shares add up to the whole.
 void add_ended(WaitExaminer::WindowSums& window, const WaitSum& sum, ExaminedStack& stack,
                const WaitExaminer::Means& means) {
-  const bool is_open = stack.ask() != SiteQuestion::None;
-  const auto* const shares = is_open ? means.places.find(stack.at(), means.now) : nullptr;
+  const Shares counted = counted_shares_of(sum, stack, means);
+  for (std::size_t i = 0; i < counted.size(); ++i) {
+    if (counted[i] == 0) continue;
+    const auto wait_for = static_cast<WaitFor>(i);
+    window.ended.add(sum.sample.cgroup_id, wait_for, sum.ended.part(counted[i]));
+    window.peers.add(sum, wait_for, counted[i]);
+  }
   KnownWaits& known = means.strata[stratum_of(sum.sample)];
+  const Shares* const shares = shares_of(stack, means);
   if (shares == nullptr) {
     known.add(stack.wait()->wait_for, sum.ended.sum_ns);
-    window.ended.add(sum.sample.cgroup_id, stack.wait()->wait_for, sum.ended);
-    window.peers.add(sum, stack.wait()->wait_for, 1);
     return window.sites.add(sum, *stack.wait(), 1);
   }
   for (std::size_t i = 0; i < shares->size(); ++i) {
@@ -87,8 +123,6 @@ void add_ended(WaitExaminer::WindowSums& window, const WaitSum& sum, ExaminedSta
     if (share == 0) continue;
     const auto wait_for = static_cast<WaitFor>(i);
     known.add(wait_for, share * sum.ended.sum_ns);
-    window.ended.add(sum.sample.cgroup_id, wait_for, sum.ended.part(share));
-    window.peers.add(sum, wait_for, share);
     window.sites.add(sum, *stack.as({.wait_for = wait_for}), share);
   }
 }
@@ -134,6 +168,15 @@ bool is_early(const SeenBlock& block, const LastingBlock& lasting) {
   return !lasting.is_followed && age < WaitExaminer::kEarly;
 }
 
+// What a chain makes of a block with this stack, and what of it the chain could follow.
+void add_chained(ToldPlaces& places, const ExaminedStack& stack, const LastingBlock& lasting,
+                 std::uint64_t ns) {
+  const WaitFor wait_for = lasting.verdict.wait_for;
+  places.add(stack.at(), stack, wait_for, ns);
+  places.add(place_of_followed(stack.at()), stack,
+             lasting.is_followed ? wait_for : WaitFor::Unknown, ns);
+}
+
 // Of the process of a block whose stack is in this window. Empty: an earlier one had it.
 std::string_view name_of(const SeenBlock& block, const WaitInterval& interval) {
   if (block.sum == SeenBlock::kKnown) return {};
@@ -143,8 +186,7 @@ std::string_view name_of(const SeenBlock& block, const WaitInterval& interval) {
 // What waits with this stack are for; unknown, if evidence says several things of threads with it.
 WaitFor surely_for(const ExaminedStack& stack, const WaitExaminer::Means& means) {
   constexpr double kNearlyAll = 0.9;
-  const bool is_open = stack.ask() != SiteQuestion::None;
-  const auto* const shares = is_open ? means.places.find(stack.at(), means.now) : nullptr;
+  const Shares* const shares = shares_of(stack, means);
   if (shares == nullptr) return stack.wait()->wait_for;
   const auto most = std::ranges::max_element(*shares);
   if (*most < kNearlyAll) return WaitFor::Unknown;
@@ -170,36 +212,6 @@ HeldWait held_wait(const SeenBlock& block, const std::shared_ptr<const LockHolde
           .holder = holder};
 }
 
-// What was seen of locks without a holder, by cgroup.
-class UnheldSums {
- public:
-  void add(std::uint64_t cgroup_id, LockLook look) {
-    UnheldWaits& sum = sums_[cgroup_id];
-    switch (look) {
-      case LockLook::NamesNobody:
-        ++sum.names_nobody;
-        break;
-      case LockLook::ChangesHands:
-        ++sum.changes_hands;
-        break;
-      case LockLook::SeenOnce:
-        ++sum.seen_once;
-        break;
-    }
-  }
-  std::vector<UnheldWaits> by_path(WindowPaths& paths) {
-    std::vector<UnheldWaits> rows;
-    for (auto& [cgroup_id, sum] : sums_) {
-      sum.cgroup = paths.of(cgroup_id);
-      rows.push_back(std::move(sum));
-    }
-    return rows;
-  }
-
- private:
-  std::map<std::uint64_t, UnheldWaits> sums_;
-};
-
 // How much of a cgroup's waits that ended within a window is known by their stacks.
 struct HeardCgroup {
   std::uint64_t unit = 0;  // PlacePasts::unit_of()
@@ -214,34 +226,6 @@ std::set<std::uint64_t> deaf_units(const std::map<std::uint64_t, HeardCgroup>& c
   }
   return deaf;
 }
-
-// What lasting blocks say of their places, for snapshots and for waits that end at the same place.
-// Threads at one place may wait for different things, so each counts by its time.
-class ToldPlaces {
- public:
-  void add(const ExaminedStack& stack, WaitFor wait_for, std::uint64_t ns) {
-    Told& told = places_[stack.at()];
-    told.stack = &stack;
-    // A block that has just ended has no time in this window.
-    const auto time = static_cast<double>(std::max<std::uint64_t>(ns, 1));
-    told.times[static_cast<std::size_t>(wait_for)] += time;
-  }
-
-  void tell(const WaitExaminer::Means& means) const {
-    for (const auto& [place, told] : places_) {
-      const ExaminedStack& stack = *told.stack;
-      const bool fits = means.places.put(stack.at(), stack.owner(), told.times, means.now);
-      if (!fits) means.evidence.add_left_out(1);
-    }
-  }
-
- private:
-  struct Told {
-    const ExaminedStack* stack = nullptr;  // one of those at the place
-    PlaceClasses::Times times{};
-  };
-  std::map<ProcessPlace, Told> places_;
-};
 
 }  // namespace
 
@@ -341,6 +325,13 @@ void WaitExaminer::learn(const WaitInterval& interval, const std::vector<Examine
     const std::uint64_t unit = cgroups.at(sum.sample.cgroup_id).unit;
     pasts_.learn(stack.past(), {.owner = stack.owner(), .unit = unit}, sum);
   }
+  for (const EndedBlock& block : interval.waits.ended) {
+    constexpr std::uint32_t kAnswered = OFFCPUD_ON_ASKED | OFFCPUD_ON_CAME | OFFCPUD_ON_ALONE;
+    const std::uint32_t waited_on = interval.waits.sums[block.sum].sample.waited_on;
+    if ((waited_on & kAnswered) != kAnswered || block.since_ns == 0) continue;
+    pasts_.learn_answer(examined[block.sum]->past(), block.ended_ns - block.since_ns,
+                        block.stands_for);
+  }
   pasts_.deafen(deaf_units(cgroups));
 }
 
@@ -393,18 +384,34 @@ WaitExaminer::Examined WaitExaminer::examine(const WaitSum& sum, const WaitInter
                     .user = std::move(texts.user),
                     .kernel = std::move(texts.kernel)};
   const auto by = by_files(found.ask, sum.sample.waited_on);
-  if (by) {
-    wait.wait_for = by->wait_for;
-    wait.certain = by->certain;
-  }
   ExaminedStack::Of of{.ask = by ? SiteQuestion::None : found.ask,
                        .at = place_of(sum.sample, stack.user),
                        .owner = means.owners.of(sum.sample)};
-  if (wait.wait_for == WaitFor::Unknown) {
+  if ((by ? by->wait_for : found.wait_for) == WaitFor::Unknown || is_sole_answer(by)) {
     of.past = pasts_.place_of(interval.cgroups.path_of(sum.sample.cgroup_id), sum.sample,
                               stack.user, stack.kernel);
   }
+  if (by) {
+    const EvidenceVerdict verdict = is_sole_answer(by) ? by_past(of, means) : *by;
+    wait.wait_for = verdict.wait_for;
+    wait.certain = verdict.certain;
+  }
   return remember(sum.key, std::make_shared<ExaminedStack>(std::move(wait), of, room_), means.now);
+}
+
+// What the past of its place makes of an answer that files speak of: see is_sole_answer().
+// Snapshots, which have no past, hear of it by the classes of places.
+EvidenceVerdict WaitExaminer::by_past(const ExaminedStack::Of& of, const Means& means) const {
+  using Habit = AnswerPast::Habit;
+  const Habit habit = pasts_.habit_at(of.past);
+  const WaitFor wait_for = habit == Habit::Work ? WaitFor::Work : WaitFor::Answer;
+  const ProcessPlace at = place_of_answers(of.at);
+  if (of.at.place != 0 && (wait_for == WaitFor::Work || means.places.find(at, means.now))) {
+    const bool fits = means.places.put(at, of.owner, all_for(wait_for), means.now);
+    if (!fits) means.evidence.add_left_out(1);
+  }
+  if (wait_for == WaitFor::Work) return {.wait_for = WaitFor::Work, .certain = true};
+  return {.wait_for = WaitFor::Answer, .certain = habit == Habit::Soon};
 }
 
 WaitExaminer::Examined WaitExaminer::remember(const Key& key, Examined stack, MonotonicTime now) {
@@ -455,7 +462,7 @@ void WaitExaminer::add_blocks(WaitWindow& window, WindowSums& sums, const WaitIn
     }
     ExaminedStack* const stack = known->stack.get();
     if (asks_for_chains(stack->ask()) && !is_early(*block, lasting[i])) {
-      places.add(*stack, verdict.wait_for, block->going_on_ns);
+      add_chained(places, *stack, lasting[i], block->going_on_ns);
     }
     const auto held = interval.holders.find({block->tid, block->since_ns});
     const bool is_held = held != interval.holders.end();
@@ -482,7 +489,7 @@ void WaitExaminer::add_blocks(WaitWindow& window, WindowSums& sums, const WaitIn
          .usual = may_be_unusual ? pasts_.usual_of(stack->past(), block->since_ns) : nullptr});
   }
   window.unheld = unheld.by_path(sums.paths);
-  places.tell(means);
+  means.evidence.add_left_out(places.tell(means.places, means.now));
   blocks_ = std::move(seen);
 }
 

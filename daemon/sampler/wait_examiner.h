@@ -98,6 +98,7 @@ class WaitExaminer {
   };
 
   Examined examine(const WaitSum& sum, const WaitInterval& interval, const Means& means);
+  [[nodiscard]] EvidenceVerdict by_past(const ExaminedStack::Of& of, const Means& means) const;
   Examined remember(const Key& key, Examined stack, MonotonicTime now);
   [[nodiscard]] Lasting known_of(const SeenBlock& block,
                                  const std::vector<Examined>& examined) const;

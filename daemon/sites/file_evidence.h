@@ -26,6 +26,13 @@ namespace offcpud {
 // open, or the rule asks for other evidence.
 [[nodiscard]] std::optional<EvidenceVerdict> by_files(SiteQuestion ask, std::uint32_t waited_on);
 
+// Whether files say so of the one file that the thread waits on. The peer may as well push what it
+// has when it has something, such as the next job of a queue, for which the thread asked once
+// (BLPOP of Redis). The past of the place tells these apart (AnswerPast).
+[[nodiscard]] constexpr bool is_sole_answer(const std::optional<EvidenceVerdict>& by_files) {
+  return by_files && by_files->wait_for == WaitFor::Answer && by_files->certain;
+}
+
 // Whether evidence of wakers may also answer a rule that asks for this.
 [[nodiscard]] constexpr bool asks_for_wakers(SiteQuestion ask) {
   return ask == SiteQuestion::Waker || ask == SiteQuestion::Handover ||

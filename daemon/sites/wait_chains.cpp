@@ -32,9 +32,10 @@ struct ChildClasses {
 };
 
 // A process that runs commands writes what they print. Whether somebody asked for that is not
-// known.
-EvidenceVerdict by_writer(Awaits awaits, const EvidenceVerdict& verdict) {
-  if (awaits == Awaits::Child) return {.wait_for = WaitFor::Answer};
+// known, unless the reader started it, as a shell does for $(command): then he waits for what it
+// waits for.
+EvidenceVerdict by_writer(Awaits awaits, const EvidenceVerdict& verdict, bool is_readers_child) {
+  if (awaits == Awaits::Child && !is_readers_child) return {.wait_for = WaitFor::Answer};
   if (actionable(verdict.wait_for)) {
     return {.wait_for = WaitFor::Answer, .certain = verdict.certain};
   }
@@ -104,7 +105,8 @@ class ChainWalk {
     const auto writer = main_threads_.find(block.holder_tgid);
     if (writer == main_threads_.end()) return;
     const EvidenceVerdict verdict = verdict_of_process(writer->second, depth + 1);
-    say(block, by_writer(blocks_[writer->second].awaits, verdict));
+    const LastingBlock& of_writer = blocks_[writer->second];
+    say(block, by_writer(of_writer.awaits, verdict, of_writer.parent_tgid == block.tgid));
   }
 
   // What a process waits for, by its main thread. Main threads of Go and Java sleep while others

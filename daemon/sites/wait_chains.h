@@ -37,7 +37,8 @@ struct LastingBlock {
 // - `work` or `timer` if all of them are idle, `work` if both are there;
 // - `unknown` if nobody can tell what one of them waits for.
 // Who reads a pipe, unless it is known to wait for an answer, waits for
-// - an `answer` if the process at the other end waits for something actionable, or for a child;
+// - an `answer` if the process at the other end waits for something actionable, or for a child
+//   (but if that process is a child of the reader, what its children wait for decides);
 // - `work` if that is idle, or if only the reader's own process can write;
 // - `unknown` if nobody can tell.
 //

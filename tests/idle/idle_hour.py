@@ -74,6 +74,8 @@ class IdleHour:
         print(f"everything answers; {SETTLE} s to settle", flush=True)
         time.sleep(SETTLE)
         looks = self.watch()
+        own = {cgroup for cgroup in self.last.cgroups() if cgroup.startswith(self.slice.path)}
+        report.judge_identity(self.promises, (self.first, self.first_late, self.last, self.last_late), own)
         report.judge_time(self.promises, self.first, self.last, self.slice.path)
         report.print_findings(looks)
         report.judge_programs(self.promises, self.services, self.answers, self.begin, self.end)
@@ -116,7 +118,9 @@ class IdleHour:
                        f"['127.0.0.1:{self.services.targets['alertmanager']}']}}]}}]}}\n")
 
     def watch(self):
-        self.begin, self.first = time.time(), self.daemon.scrape()
+        self.first = self.daemon.scrape()
+        self.first_late = self.page_later()
+        self.begin = time.time()
         looks = Looks(self.daemon, self.prometheus, self.slice.path, self.arguments.shared)
         seconds = self.arguments.minutes * 60
         print(f"looking every {EVERY} s for {seconds:.0f} s", flush=True)
@@ -127,7 +131,12 @@ class IdleHour:
                       f"{sum(one.looks for one in looks.rows.values())} rows that wait", flush=True)
             time.sleep(max(0, self.begin + EVERY * looks.looks - time.time()))
         self.end, self.last = time.time(), self.daemon.scrape()
+        self.last_late = self.page_later()
         return looks
+
+    def page_later(self):
+        time.sleep(report.LATE)
+        return self.daemon.scrape()
 
     def judge_prometheus(self, looks):
         minutes = max(1, int((self.end - self.begin) / 60))
@@ -140,6 +149,8 @@ class IdleHour:
             "query", query=f'count_over_time(ALERTS{{alertstate="firing"}}[{minutes}m])')["result"]
         fired = [series["metric"] for series in fired if looks.is_own_alert(series["metric"])]
         self.promises.at_most("alerts that Prometheus has on record", 0, len(fired), note=f"{fired or ''}")
+        missing = self.prometheus.number("instance:offcpud_wait_seconds:missing_ratio_rate1h")
+        self.promises.at_most("blocked time that is in no `for`, of all", report.MISSING, abs(missing))
         rules = [rule for group in self.prometheus.ask("rules")["groups"] for rule in group["rules"]]
         self.promises.at_least("rules that alert", 20, sum(rule["type"] == "alerting" for rule in rules))
         self.promises.holds("every rule is evaluated", all(rule["health"] == "ok" for rule in rules),

@@ -109,7 +109,7 @@ class Looks:
             elif alert["state"] == "firing" or age_of(alert) >= PENDING:
                 if key not in self.alerts:
                     print(f"  {time.strftime('%X')} alert {alert['labels']}", flush=True)
-                if self.alerts.get(key, alert)["state"] == "pending":
+                if key not in self.alerts or self.alerts[key]["state"] == "pending":
                     self.alerts[key] = alert
             else:
                 self.pending[key] = alert

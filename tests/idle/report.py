@@ -2,6 +2,7 @@
 """The tables of an idle hour, and what of it was promised."""
 
 import json
+import math
 import re
 import time
 from collections import Counter
@@ -16,6 +17,11 @@ BESIDE_WORK = 0.03  # of a row, at most so many a look
 UNSURE = 0.1  # of a row, at most so many a look are no more than an error of sampling
 MOST_ACTIONABLE = 0.5  # percent of the blocked time of a unit that does nothing but idle
 AT_WORK = ("ci", "cron", "health")  # which run commands, and wait for them
+BLOCKED, WAIT = "offcpud_blocked_seconds", "offcpud_wait_seconds"
+VARIANCE, LOST = "offcpud_wait_variance_seconds_squared_total", "offcpud_wait_lost_seconds_total"
+LATE = 30  # seconds after which every wait that ended is in WAIT, too
+ROUNDING = 0.001  # of the sum: whole nanoseconds and whole waits
+MISSING = 0.02  # of all blocked time of the host, as Prometheus records it
 
 
 def judge_programs(promises, services, answers_file, begin, end):
@@ -76,6 +82,27 @@ def judge_findings(promises, looks, shared):
                          BESIDE_WORK * looks.looks if shared else 0, count)
     unsure = sum(found.looks for found in looks.unsure_rows.values())
     promises.at_most("rows a look that say so within two standard errors", UNSURE, unsure / looks.looks)
+
+
+def judge_identity(promises, pages, cgroups):
+    """`pages`: at the begin and LATE after it, at the end and LATE after that. What has a `for` by then was
+    blocked by then, and what was blocked LATE before has one by then: whatever comes late is between the
+    two."""
+    begin, begin_late, end, end_late = pages
+
+    def between(first, last, family, cgroup):
+        return last.histogram(family, cgroup=cgroup)[1] - first.histogram(family, cgroup=cgroup)[1]
+
+    lost = end_late.value(LOST) - begin.value(LOST)
+    for cgroup in sorted(cgroups):
+        seen = between(begin_late, end_late, WAIT, cgroup)
+        least = between(begin_late, end, BLOCKED, cgroup)
+        most = between(begin, end_late, BLOCKED, cgroup)
+        variance = end_late.value(VARIANCE, cgroup=cgroup) - begin_late.value(VARIANCE, cgroup=cgroup)
+        allowed = 3 * math.sqrt(max(0.0, variance)) + ROUNDING * most + lost
+        promises.at_most("seconds beyond what `for` may have: 3 standard errors, and what was lost", 0,
+                         max(0.0, least - seen - allowed, seen - most - allowed),
+                         note=f"{cgroup}: {seen:.2f} of {least:.2f} to {most:.2f}, {allowed:.2f} allowed")
 
 
 def print_findings(looks):

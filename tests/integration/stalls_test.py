@@ -69,10 +69,11 @@ class Stalls(InProgressCase):
 
     def locked(self, kind, knows_owner):
         workload, stall = self.stall(kind, "lock")
-        # Without debug symbols the C library's function for robust mutexes has no name.
+        # Without debug symbols the C library's function for robust mutexes has no name, but its holder is
+        # known.
         self.say((stall["for"], stall["certain"]) == ("lock", True)
-                 and stall["site"] in ("mutex", "lock-of-libc"),
-                 "what it waits for", "lock, at mutex or lock-of-libc, for certain", stall)
+                 and stall["site"] in ("mutex", "futex"),
+                 "what it waits for", "lock, at mutex or futex, for certain", stall)
         self.expect_syscall(stall, "futex")
         self.expect_frames(stall, "futex")
         futex = stall["waits_for"]["futex"]

@@ -208,6 +208,62 @@ def answer_rounds(listener, clients, rounds):
     time.sleep(60)
 
 
+class Pasts(Evidence):
+    """The past of a place says whether an answer was to come soon."""
+    settings = {**Evidence.settings, "stalls.threshold": "3s"}
+    LEARNS = 20  # seconds: a stack that is not certain is looked at again after 15 s
+
+    def ask(self, answer):
+        """The cgroup of a client that asks, and asks again when it was answered. Its server is
+        `answer(connection)`."""
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+        threading.Thread(target=lambda: answer(listener.accept()[0]), daemon=True).start()
+        client = ("import socket, sys\nserver = socket.create_connection((sys.argv[1], int(sys.argv[2])))\n"
+                  "while True:\n    server.sendall(b'x')\n    server.recv(1)\n")
+        cgroup = self.new_cgroup()
+        self.run_in(cgroup, sys.executable, "-c", client, *listener.getsockname())
+        return cgroup
+
+    def told(self, cgroup):
+        answer = self.daemon.get_json_as_root(f"/api/v1/stalls?state=in_progress&cgroup={cgroup.path}")
+        return [(stall["for"], stall["certain"]) for stall in answer["stalls"] if stall["told"]]
+
+    def test_who_asks_again_after_each_timeout_waits_for_work(self):
+        """As a worker of a queue does: each time the server says after a second that there is no job."""
+        cgroup = self.ask(lambda connection: answer_each(connection, 1.0))
+        time.sleep(self.LEARNS)
+        begin = time.time()
+        time.sleep(6)
+        seen = self.classes(self.stacks_since(begin, cgroup=cgroup.path), SOCKET_REASONS)
+        self.expect_at_least("seconds that the worker waits", 3, sum(seen.values()))
+        self.expect_for("seconds that the worker waits", seen, ("work",))
+
+    def test_a_server_that_falls_silent_is_told(self):
+        """If it used to answer soon; who waits for the first answer may wait for a job."""
+        used_to_answer = self.ask(lambda connection: answer_each(connection, 0.02, self.LEARNS))
+        never_answered = self.ask(lambda connection: answer_each(connection, 1000))
+        self.wait_until("the stall is told", lambda: self.told(used_to_answer), self.LEARNS + 20)
+        told = self.told(used_to_answer)
+        self.say(told == [("answer", True)], "what is told", "an answer, for certain", told)
+        told = self.told(never_answered)
+        self.say(not told, "what is told of who was never answered", "nothing", told)
+        begin = time.time()
+        time.sleep(4)
+        for cgroup in (used_to_answer, never_answered):
+            seen = self.classes(self.stacks_since(begin, cgroup=cgroup.path), SOCKET_REASONS)
+            self.expect_for("seconds for which it is silent", seen, ("answer",))
+
+
+def answer_each(connection, after, seconds=1000):
+    """Answers each question after some seconds; after so many seconds in all, none any more."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until and connection.recv(1):
+        time.sleep(after)
+        connection.sendall(b"y")
+    time.sleep(1000)
+
+
 class Chains(Evidence):
     def hold_a_lock(self):
         """The path of a file that stays locked."""
@@ -247,11 +303,19 @@ class Chains(Evidence):
         def pipeline(command):
             return "sh", "-c", f"{command} | cat"
 
+        def output(command):
+            return "bash", "-c", f"x=$({command}); true"
+
         own = "import os; ends = os.pipe(); os.read(ends[0], 1)"
         self.expect_chains(("pipe",), {
             ("work", "who reads of a nap"): pipeline("sleep 60"),
             ("work", "who reads of a server"): pipeline(ACCEPTS),
             ("work", "who reads its own pipe"): (sys.executable, "-c", own),
+            ("timer", "who wants the output of a nap"): output("sleep 60"),
+            ("timer", "who wants the output of a shell that naps"): output("sleep 60; true"),
+            ("work", "who wants the output of a server"): output(ACCEPTS),
+            ("answer", "who wants the output of a waiter for a lock"): output(
+                f"flock {self.hold_a_lock()} true"),
             ("answer", "who reads of a waiter for a lock"): pipeline(f"flock {self.hold_a_lock()} true"),
             ("answer", "who reads of a shell that runs commands"): pipeline("(while true; do sleep 3; done)")})
 

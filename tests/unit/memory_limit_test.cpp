@@ -74,7 +74,8 @@ std::vector<Part> stacks() {
       {"stacks and names that rules took",
        WaitClassifier::kMostStackBytes + WaitClassifier::kMostNameBytes + SiteMatcher::kMostBytes},
       {"evidence of wakers, pasts of places, their classes",
-       WakerEvidence::kMost * kEvidence + (PlacePasts::kMost + PlaceClasses::kMost) * kPlace},
+       WakerEvidence::kMost * kEvidence + (PlacePasts::kMost + PlaceClasses::kMost) * kPlace +
+           PlacePasts::kMost * sizeof(AnswerPast)},
       {"pieces of chains", ChainSums::kMostPieces * kPiece},
       {"snapshots that wait for the disk", (SnapshotWriter::kMostWaiting + 1) * snapshot},
       {"a snapshot that is made ready to be pushed", snapshot},

@@ -130,6 +130,10 @@ TEST(StallEntry, OneThatIsTakenBackHasNotEnded) {
             "server/worker[100/110] in /a.service has been blocked for 12 s but is no stall: "
             "work at pool (lock)");
   EXPECT_EQ(field(entry, kMessageId), kStallEndedId);
+  idle.wait = std::make_shared<const ExaminedWait>();
+  EXPECT_EQ(stall_ended_entry(idle).message,
+            "server/worker[100/110] in /a.service has been blocked for 12 s but is no certain "
+            "stall: unknown (lock)");
 }
 
 // Whoever names a thread writes to the terminal of whoever reads the log, unless it is stopped

@@ -135,6 +135,8 @@ function culpritOf({ held_by: held, waits_on: peer, waits_for: object }) {
     return held.deadlock ? `${who}, a deadlock` : who;
   }
   if (peer) return `on ${peer.on}${peer.comm ? ` (${peer.comm})` : ""}`;
+  const futex = object?.futex?.id ?? object?.futex?.address;
+  if (futex) return `futex ${futex}`;
   return object?.file?.path ?? (typeof object?.socket === "string" ? object.socket : "");
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An idle service: an HTTP server, a pool, a queue with workers, an asyncio loop, and a connection to
-Redis that it keeps. arguments: PORT REDIS_PORT"""
+"""An idle service: an HTTP server, a pool, a queue with workers, an asyncio loop, a connection to Redis
+that it keeps, and one on which a worker waits for the next job. arguments: PORT REDIS_PORT"""
 
 import asyncio
 import http.server
@@ -46,12 +46,20 @@ def ask_redis(port):
         time.sleep(6)
 
 
+def take_jobs_of_redis(port):
+    """As workers of Sidekiq and RQ do: each time that nothing came within the timeout, it asks again."""
+    connection = socket.create_connection(("127.0.0.1", port))
+    while True:
+        connection.sendall(b"BRPOP jobs 5\r\n")
+        connection.recv(100)
+
+
 async def tick():
     while True:
         await asyncio.sleep(2)
 
 
 for target, arguments in ((take_jobs, (None,)), (take_jobs, (5,)), (ask_redis, (int(sys.argv[2]),)),
-                          (lambda: asyncio.run(tick()), ())):
+                          (take_jobs_of_redis, (int(sys.argv[2]),)), (lambda: asyncio.run(tick()), ())):
     threading.Thread(target=target, args=arguments, daemon=True).start()
 http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Answer).serve_forever()

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <initializer_list>
 #include <string>
 
 namespace offcpud {
@@ -109,18 +111,82 @@ TEST(StallsText, SaysWhoHoldsALock) {
               HasSubstr("\n    held by    -[-] (mutex)\n"));
 }
 
+// Each has a socket of its own, with a port of its own, and a process of the server.
 TEST(StallsText, WaitersOnOnePeerAreOneGroup) {
   const auto on = [](int tid, const char* peer) {
     return R"({"state": "in_progress", "pid": 100, "tid": )" + std::to_string(tid) +
            R"(, "comm": "w", "process": "w", "cgroup": "/", "for": "answer", "site": "http",
-           "waits_on": {"on": ")" +
-           peer + R"("}})";
+           "waits_for": {"file": {"fd": )" +
+           std::to_string(tid) + R"(, "path": "socket"}, "socket": "tcp 10.0.0.1:3)" +
+           std::to_string(tid) + R"( -> 10.0.0.2:5432 ESTABLISHED"}, "waits_on": {"on": ")" + peer +
+           R"(", "comm": "postgres", "pid": 4)" + std::to_string(tid) + "}}";
   };
   const std::string text = text_of(R"({"dropped": 0, "matching": 3, "stalls": [)" + on(110, "db") +
                                        "," + on(111, "db") + "," + on(112, "mail") + "]}",
                                    true);
   EXPECT_THAT(text, HasSubstr("with       1 more: 100/111"));
-  EXPECT_EQ(std::ranges::count(text, '\n'), 6) << text;
+  EXPECT_THAT(text, HasSubstr("2        answer  http"));
+  EXPECT_THAT(text, HasSubstr("1        answer  http"));
+}
+
+// How many lines the stalls take, each of them an object without its end: "for" and so on follow.
+std::ptrdiff_t lines_of(std::initializer_list<std::string> stalls) {
+  std::string list;
+  for (const std::string& stall : stalls) {
+    list += (list.empty() ? "" : ",") + (R"({"state": "in_progress", "site": "s", )" + stall + "}");
+  }
+  const std::string text = text_of(R"({"stalls": [)" + list + "]}");
+  return std::ranges::count(text, '\n') - 2;  // the head, and the line about -v
+}
+
+// One cause is one group, however many units it stops.
+TEST(StallsText, WaitersForOneHolderAreOneGroupInAllUnits) {
+  const auto stall = [](const char* unit, const char* comm, int futex, int holder) {
+    return R"("for": "lock", "process": ")" + std::string(comm) + R"(", "unit": ")" + unit +
+           R"(", "waits_for": {"futex": {"id": "#)" + std::to_string(futex) +
+           R"("}}, "held_by": {"lock": "mutex", "pid": 100, "process": "server", "tid": )" +
+           std::to_string(holder) + R"(, "comm": "worker"})";
+  };
+  const std::string one = stall("a.service", "x", 1, 152),
+                    elsewhere = stall("b.service", "y", 2, 152);
+  EXPECT_EQ(lines_of({one, elsewhere, one, stall("a.service", "x", 1, 153)}), 2);
+  EXPECT_THAT(text_of(R"({"stalls": [{"site": "s", )" + one + R"(}, {"site": "s", )" + elsewhere +
+                      "}, {\"site\": \"s\", " + elsewhere + "}]}"),
+              HasSubstr("  a.service and 1 more  mutex of worker[152] in server[100]\n"));
+}
+
+TEST(StallsText, WaitersForOneFileLockAreOneGroupInAllUnits) {
+  const auto stall = [](const char* unit, int fd, const char* path, const char* device,
+                        const char* wait_for = "lock") {
+    return R"("for": ")" + std::string(wait_for) + R"(", "process": "cron", "unit": ")" + unit +
+           R"(", "waits_for": {"file": {"fd": )" + std::to_string(fd) + R"(, "path": ")" + path +
+           R"(", "device": ")" + device + R"("}})";
+  };
+  EXPECT_EQ(lines_of({stall("a.service", 3, "/run/lock/x", "0:25"),
+                      stall("b.service", 4, "/run/lock/x", "0:25")}),
+            1);
+  EXPECT_EQ(lines_of({stall("a.service", 3, "/run/lock/x", "0:25"),
+                      stall("a.service", 3, "/run/lock/y", "0:25"),
+                      stall("b.service", 3, "/run/lock/x", "0:31")}),
+            3)
+      << "other files";
+  EXPECT_EQ(lines_of({stall("a.service", 3, "/srv/x", "8:1", "storage"),
+                      stall("a.service", 4, "/srv/x", "8:1", "storage"),
+                      stall("b.service", 3, "/srv/x", "8:1", "storage")}),
+            2)
+      << "no lock";
+}
+
+// The number of a file says nothing outside of its process.
+TEST(StallsText, WaitersAtOneSetOfFilesAreOneGroupOnlyInOneProcess) {
+  const auto stall = [](int pid, int fd, const char* more = "") {
+    return R"("for": "answer", "process": "node", "unit": "a.service", "pid": )" +
+           std::to_string(pid) + R"(, "waits_for": {"file": {"fd": )" + std::to_string(fd) +
+           R"(, "path": "anon_inode:[eventpoll]"}})" + more;
+  };
+  EXPECT_EQ(lines_of({stall(7, 5), stall(7, 5), stall(8, 5), stall(7, 6)}), 3);
+  const char* peer = R"(, "waits_on": {"on": "db.service"})";
+  EXPECT_EQ(lines_of({stall(7, 5, peer), stall(7, 6, peer), stall(8, 5, peer)}), 1);
 }
 
 TEST(StallsText, SaysWhatIsNotShown) {

@@ -1,53 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "unit/pipeline/stall_log_fixture.h"
+#include "unit/pipeline/examined_stalls_fixture.h"
 
 namespace offcpud::test {
 namespace {
-
-StallPolicy examining_policy() {
-  StallPolicy examining = policy();
-  examining.examined_kinds = (1U << OFFCPUD_BLOCKED_KINDS) - 1;
-  return examining;
-}
-
-using ExaminedThreads = std::vector<std::pair<offcpud_thread, ExaminedWait>>;
-
-// Stacks are examined.
-class ExaminedStallsTest : public StallLogTest {
- protected:
-  ExaminedStallsTest() { log_.set_policy(examining_policy()); }
-
-  // The next window has these blocks.
-  void examined(const ExaminedThreads& blocks, MonotonicTime end = {}) {
-    auto window = std::make_shared<WaitWindow>();
-    window->end_at = end;
-    for (const auto& [thread, wait] : blocks) {
-      window->blocks.push_back({.tid = thread.tid,
-                                .since_ns = thread.since_ns,
-                                .censored = (thread.flags & OFFCPUD_THREAD_ESTIMATED) != 0,
-                                .wait = std::make_shared<const ExaminedWait>(wait)});
-    }
-    std::ranges::sort(window->blocks, {}, &ExaminedBlock::tid);
-    log_.take_examined(std::move(window));
-  }
-  static ExaminedWait wait(WaitFor wait_for, bool certain = true) {
-    return {.wait_for = wait_for, .site = "site", .certain = certain, .user = {"f"}, .kernel = {}};
-  }
-  // Threads from 1,000 on with blocks of this kind.
-  std::pair<std::vector<offcpud_thread>, ExaminedThreads> as_many_as_are_told(
-      const ExaminedWait& wait) {
-    std::vector<offcpud_thread> threads;
-    ExaminedThreads blocks;
-    for (std::uint32_t tid = 1'000; tid < 1'000 + StallLog::kMaxInProgress; ++tid) {
-      threads.push_back(blocked(tid, 20s));
-      blocks.emplace_back(threads.back(), wait);
-    }
-    return {threads, blocks};
-  }
-  std::uint64_t untold(WaitFor wait_for) const {
-    return log_.list()->untold_blocks[static_cast<std::size_t>(wait_for)];
-  }
-};
 
 TEST_F(ExaminedStallsTest, WhatIsActionableForCertainIsAStallWhateverItsReason) {
   const offcpud_thread poll = blocked(110, 20s, OFFCPUD_BLOCKED_POLL);
@@ -133,32 +88,12 @@ TEST_F(ExaminedStallsTest, AnUntoldOneEndsUntold) {
   EXPECT_TRUE(changes.begun.empty() && changes.ended.empty());
 }
 
-// Nobody is told before the stack was looked at, unless that takes too long.
-TEST_F(ExaminedStallsTest, WaitsForTheStackButNotForEver) {
-  const offcpud_thread lock = blocked(110, 60s, OFFCPUD_BLOCKED_LOCK);
-  const offcpud_thread poll = blocked(111, 60s, OFFCPUD_BLOCKED_POLL);
-  walk({lock, poll});
-  EXPECT_TRUE(stalls().empty()) << "nothing has been examined yet";
-  clock_.advance(StallLog::kExaminedWithin - 1s);
-  walk({lock, poll});
-  EXPECT_TRUE(stalls().empty());
-  clock_.advance(1s);
-  walk({lock, poll});
-  ASSERT_EQ(stalls().size(), 1U) << "its reason decides, as without stacks";
-  EXPECT_EQ(stalls()[0]->tid, 110U);
-  EXPECT_FALSE(stalls()[0]->wait);
-  // Examined at last, it turns out to be idle.
-  examined({{lock, wait(WaitFor::Work)}});
-  pass();
-  EXPECT_TRUE(stalls().empty());
-}
-
 TEST_F(ExaminedStallsTest, AnEndBetweenTwoWalksWaitsForItsStack) {
   walk({});
   clock_.advance(60s);
   const offcpud_thread lock = blocked(110, 15s, OFFCPUD_BLOCKED_POLL);
   const offcpud_thread idle = blocked(111, 15s);
-  offcpud_thread lost = blocked(112, 15s);
+  offcpud_thread lost = blocked(112, 15s, OFFCPUD_BLOCKED_DISK);
   offcpud_thread lost_poll = blocked(113, 15s, OFFCPUD_BLOCKED_POLL);
   lost.tgid = lost_poll.tgid = 300;  // of which nothing was ever examined
   pass({end_of(lock, clock_.now()), end_of(idle, clock_.now()), end_of(lost, clock_.now()),
@@ -177,60 +112,6 @@ TEST_F(ExaminedStallsTest, AnEndBetweenTwoWalksWaitsForItsStack) {
   EXPECT_EQ(stalls()[0]->tid, 112U);
 }
 
-// Idle threads of Go, while a busy host leaves no time to examine stacks.
-TEST_F(ExaminedStallsTest, AReasonInWhichTheProcessWasIdleDoesNotDecide) {
-  const offcpud_thread idle = blocked(110, 20s), pipe = blocked(111, 20s, OFFCPUD_BLOCKED_PIPE);
-  examined({{idle, wait(WaitFor::Work)}});
-  walk({idle, pipe});
-  clock_.advance(60s);
-  const offcpud_thread again = blocked(112, 50s);
-  offcpud_thread other = blocked(113, 50s);
-  other.tgid = 300;
-  walk({again, pipe, other});
-  ASSERT_EQ(stalls().size(), 2U);
-  EXPECT_EQ(stalls()[0]->tid, 111U) << "nothing is known of its pipes";
-  EXPECT_EQ(stalls()[1]->tid, 113U) << "nor of the other process";
-  EXPECT_EQ(untold(WaitFor::Unknown), 1U);
-  // Its stack says more than its past does.
-  examined({{again, wait(WaitFor::Lock)}});
-  pass();
-  ASSERT_EQ(stalls().size(), 3U);
-  clock_.advance(40s);
-  const offcpud_thread third = blocked(114, 40s);
-  walk({third}, {end_of(again, clock_.now())});
-  const auto all = stalls();
-  EXPECT_TRUE(std::ranges::any_of(all, [](const auto& stall) { return stall->tid == 114; }))
-      << "the last one that was examined was stuck";
-}
-
-// Idle threads of Go, when the daemon starts on a busy host.
-TEST_F(ExaminedStallsTest, AnEndBeforeTheFirstLookAtLastingBlocksIsNotTold) {
-  walk({});
-  const offcpud_thread before = blocked(110, 15s), after = blocked(111, 15s);
-  pass({end_of(before, clock_.now())});
-  clock_.advance(1s);
-  const MonotonicTime first_look = clock_.now();
-  pass({end_of(after, clock_.now())});
-  clock_.advance(10s);
-  examined({}, first_look);
-  pass();
-  clock_.advance(StallLog::kExaminedWithin);
-  pass();
-  ASSERT_EQ(stalls().size(), 1U);
-  EXPECT_EQ(stalls()[0]->tid, 111U);
-}
-
-TEST_F(ExaminedStallsTest, ARuleThatAsksForAnIdleReasonHolds) {
-  offcpud_thread asked = blocked(110, 20s, OFFCPUD_BLOCKED_SLEEP);
-  name(asked, "asked");
-  const offcpud_thread other = blocked(111, 20s, OFFCPUD_BLOCKED_SLEEP);
-  examined({{asked, wait(WaitFor::Timer)}, {other, wait(WaitFor::Timer)}});
-  walk({asked, other});
-  ASSERT_EQ(stalls().size(), 1U);
-  EXPECT_EQ(stalls()[0]->tid, 110U);
-  EXPECT_EQ(untold(WaitFor::Timer), 1U);
-}
-
 // Samples have another beginning of it.
 TEST_F(ExaminedStallsTest, FindsTheStackOfABlockOlderThanTheDaemon) {
   offcpud_thread old = blocked(110, 30min);
@@ -242,15 +123,6 @@ TEST_F(ExaminedStallsTest, FindsTheStackOfABlockOlderThanTheDaemon) {
   ASSERT_EQ(stalls().size(), 1U);
   EXPECT_TRUE(stalls()[0]->estimated);
   EXPECT_EQ(stalls()[0]->wait->wait_for, WaitFor::Lock);
-}
-
-TEST_F(ExaminedStallsTest, WithoutStacksReasonsDecide) {
-  log_.set_policy(policy());
-  const offcpud_thread lock = blocked(110, 20s);
-  examined({{lock, wait(WaitFor::Work)}});
-  walk({lock});
-  EXPECT_EQ(stalls().size(), 1U);
-  EXPECT_FALSE(log_.list()->examines);
 }
 
 // A pass may be much rarer than windows.
@@ -374,70 +246,12 @@ TEST_F(ExaminedStallsTest, StallsBeyondTheLimitCountByCgroupAndWhatFor) {
   EXPECT_TRUE(log_.list()->unlisted.empty());
 }
 
-// snapshots.reasons leaves some out: no sample of them ever comes.
-TEST_F(ExaminedStallsTest, AReasonThatIsNotExaminedDecidesAtOnce) {
-  StallPolicy only_poll = policy();
-  only_poll.examined_kinds = 1U << OFFCPUD_BLOCKED_POLL;
-  log_.set_policy(only_poll);
-  const offcpud_thread lock = blocked(110, 20s);
-  const offcpud_thread poll = blocked(111, 20s, OFFCPUD_BLOCKED_POLL);
-  const offcpud_thread sleep = blocked(112, 20s, OFFCPUD_BLOCKED_SLEEP);
-  const offcpud_thread between = blocked(113, 20s);
-  walk({lock, poll, sleep}, {end_of(between, clock_.now())});
-  ASSERT_EQ(stalls().size(), 2U);
-  EXPECT_EQ(stalls()[0]->tid, 110U);
-  EXPECT_EQ(stalls()[1]->tid, 113U);
-  // What was examined before a change of that setting no longer counts.
-  examined({{lock, wait(WaitFor::Work)}, {poll, wait(WaitFor::Lock)}});
-  walk({lock, poll, sleep});
-  EXPECT_EQ(stalls().size(), 3U);
-}
-
-TEST_F(ExaminedStallsTest, AReasonThatIsExaminedFromNowOnGetsItsTime) {
-  StallPolicy only_poll = policy();
-  only_poll.examined_kinds = 1U << OFFCPUD_BLOCKED_POLL;
-  log_.set_policy(only_poll);
-  walk({});
-  clock_.advance(2 * StallLog::kExaminedWithin);
-  log_.set_policy(examining_policy());
-  walk({blocked(110, 60s)});
-  EXPECT_TRUE(stalls().empty());
-}
-
-TEST_F(ExaminedStallsTest, WhatIsTakenBackEndsInTheLogToo) {
-  walk({});
-  clock_.advance(StallLog::kExaminedWithin);
-  const offcpud_thread lock = blocked(110, 60s);
-  walk({lock});
-  ASSERT_EQ(log_.take_changes().begun.size(), 1U);
-  examined({{lock, wait(WaitFor::Work)}});
-  walk({lock});
-  EXPECT_TRUE(stalls().empty());
-  const StallChanges changes = log_.take_changes();
-  EXPECT_TRUE(changes.begun.empty());
-  ASSERT_EQ(changes.ended.size(), 1U);
-  EXPECT_TRUE(changes.ended[0]->taken_back);
-  EXPECT_EQ(changes.ended[0]->wait->wait_for, WaitFor::Work);
-  pass({end_of(lock, clock_.now())});
-  EXPECT_TRUE(log_.take_changes().ended.empty()) << "once";
-}
-
-TEST_F(ExaminedStallsTest, NobodyHearsOfWhatIsTakenBackBeforeItIsTold) {
-  const offcpud_thread unknown = blocked(110, 20s);
-  examined({{unknown, wait(WaitFor::Unknown, false)}});
-  walk({unknown});
-  EXPECT_TRUE(log_.take_changes().begun.empty());
-  examined({{unknown, wait(WaitFor::Work)}});
-  walk({unknown});
-  EXPECT_TRUE(log_.take_changes().ended.empty());
-}
-
 // The walk read the thread before its end, and became complete after it.
 TEST_F(ExaminedStallsTest, AnEndThatWaitsForItsStackIsToldOnce) {
   walk({});
-  const offcpud_thread lock = blocked(110, 15s);
+  const offcpud_thread disk = blocked(110, 15s, OFFCPUD_BLOCKED_DISK);
   clock_.advance(StallLog::kExaminedWithin);
-  walk({lock}, {end_of(lock, clock_.now())});
+  walk({disk}, {end_of(disk, clock_.now())});
   EXPECT_TRUE(stalls().empty());
   for (int i = 0; i < 4; ++i) {
     clock_.advance(10s);

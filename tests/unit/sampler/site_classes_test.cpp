@@ -12,6 +12,7 @@
 #include "sampler/site_place.h"
 #include "support/rules_of.h"
 #include "unwind.h"
+#include "waited.h"
 
 namespace offcpud {
 namespace {
@@ -21,6 +22,7 @@ std::shared_ptr<const SiteRules> rules() {
 sites:
   - {name: shop-pool, for: lock, exe: shopd, match: "... < shop::acquire"}
   - {name: shop-wait, for: unknown, ask: waker, exe: shopd, match: "... < shop::wait"}
+  - {name: shop-asks, for: unknown, ask: socket, exe: shopd, match: "... < shop::recv"}
   - {name: kernel-named, for: storage, kernel: "... < submit_bio_wait", reason: disk}
 )");
 }
@@ -205,6 +207,33 @@ TEST_F(SiteEvidence, IsForWhatMostOfItsThreadsWaitFor) {
   BlockSum sum = sum_of(both);
   sum.pairs.back().ns *= 10;
   EXPECT_EQ(classify({"a"}, {sum}).at(0), WaitFor::Work);
+}
+
+// Windows know the past of the place: its answers come when there is a job.
+TEST_F(SiteEvidence, AnAnswerIsWorkWhereItsPastSaysSo) {
+  const auto said = [&] {
+    SiteClasses classes(
+        classifier_,
+        {.evidence = evidence_, .places = places_, .owners = owners_, .learns = true, .now = now_});
+    Snapshot snapshot;
+    snapshot.frames = {user("shop::recv")};
+    StackEntry entry{.comm = "shopd", .reason = OFFCPUD_BLOCKED_NETWORK, .user = {0}};
+    BlockSum sum = sum_of(consumers_);
+    sum.sample.waited_on = OFFCPUD_ON_ASKED | OFFCPUD_ON_ALONE;
+    classes.classify(snapshot, entry, sum, false);
+    EXPECT_EQ(entry.site, "shop-asks");
+    return entry.wait_for;
+  };
+  EXPECT_EQ(said(), WaitFor::Answer);
+  PlaceNumber place(OFFCPUD_BLOCKED_NETWORK);
+  place.add(name_hash(user("shop::recv")));
+  const ProcessPlace at{.tgid = 100, .process_start_ns = 5, .place = place.number()};
+  PlaceClasses::Times work{};
+  work[static_cast<std::size_t>(WaitFor::Work)] = 1;
+  places_.put(at, {}, work, now_);
+  EXPECT_EQ(said(), WaitFor::Answer) << "that is of other waits";
+  places_.put(place_of_answers(at), {}, work, now_);
+  EXPECT_EQ(said(), WaitFor::Work);
 }
 
 // What windows are told: one row for each place, which adds up all its threads.

@@ -173,6 +173,20 @@ TEST(PipeWaits, OfAShellThatRunsCommandsAreForItsAnswer) {
   EXPECT_EQ(said, EvidenceVerdict{.wait_for = WaitFor::Answer});
 }
 
+// x=$(sleep 1; echo): the shell asked for that itself, as for a command whose end it waits for.
+TEST(PipeWaits, OfWhatItsOwnChildPrintsAreForWhatThatWaitsFor) {
+  const LastingBlock reader = reads_pipe_of(10, 11), child = waits_for_child(11, 10);
+  const auto said = [&](WaitFor command) {
+    return first_of({reader, child, waits(12, 11, command)});
+  };
+  EXPECT_EQ(said(WaitFor::Timer), (EvidenceVerdict{.wait_for = WaitFor::Work, .certain = true}));
+  EXPECT_EQ(said(WaitFor::Work), (EvidenceVerdict{.wait_for = WaitFor::Work, .certain = true}));
+  EXPECT_EQ(said(WaitFor::Lock), (EvidenceVerdict{.wait_for = WaitFor::Answer, .certain = true}));
+  EXPECT_EQ(said(WaitFor::Unknown), EvidenceVerdict{.wait_for = WaitFor::Unknown});
+  EXPECT_EQ(first_of({reader, child}), EvidenceVerdict{.wait_for = WaitFor::Answer})
+      << "the command runs";
+}
+
 // Between two commands nothing is known of such a shell.
 TEST(PipeWaits, AreForWhatTheyWereForWhileNothingIsKnownOfTheWriter) {
   LastingBlock reader = reads_pipe_of(10, 11);

@@ -176,7 +176,7 @@ def main():
     start("work-select", serve_select)
     start("work-connect", serve_connection)
     start("timer-child", run_child)
-    start("answer-output", communicate)
+    start("idle-output", communicate)
 
 
 main()

@@ -22,6 +22,7 @@ def redis_idle(stage):
 def redis_clients_that_wait_for_work(stage):
     port = redis_server(stage, truth="work")
     stage.start("work-pop", "redis-cli", "-p", port, "blpop", "jobs", "0")
+    stage.start("work-timeout", "redis-cli", "-p", port, "-r", "-1", "brpop", "jobs", "2")
     stage.start("work-subscribe", "redis-cli", "-p", port, "subscribe", "news")
 
 
@@ -92,3 +93,11 @@ def sqlite_busy(stage):
 def python_redis_blpop(stage):
     port = redis_server(stage, truth="work")
     stage.start("work", DEBIAN_PYTHON, "-c", f"import redis; redis.Redis(port={port}).blpop('jobs')")
+
+
+@scenario("Python: redis", "redis-server", DEBIAN_PYTHON)
+def python_worker_of_a_queue(stage):
+    """As a worker of RQ or Sidekiq: whenever nothing came within its timeout, it asks again."""
+    port = redis_server(stage, truth="work")
+    stage.start("work", DEBIAN_PYTHON, "-c", f"import redis\nserver = redis.Redis(port={port})\n"
+                "while True: server.brpop('jobs', timeout=5)")

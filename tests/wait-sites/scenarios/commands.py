@@ -9,13 +9,13 @@ from scenario import scenario
 
 @scenario("shells", "bash", "dash")
 def shells_before_a_sleep(stage):
-    """Whoever waits for one that only sleeps waits for that time; who wants the output of a command, for
-    that."""
+    """Whoever waits for one that only sleeps waits for that time; who wants its output, for that or for
+    something to come: not for an answer."""
     for shell in ("bash", "dash"):
         stage.start(f"timer-{shell}", shell, "-c", "sleep 600; true")
         stage.start(f"timer-loop-{shell}", shell, "-c", "while :; do sleep 0.5; done")
-    stage.start("answer-output", "bash", "-c", "x=$(sleep 600; echo 1); true",
-                truth={"*:pipe": "answer", "*": "timer"})
+    for name, command in (("output", "sleep 600"), ("output-of-shell", "sleep 600; echo 1")):
+        stage.start(name, "bash", "-c", f"x=$({command}); true", truth={"*:pipe": "idle", "*": "timer"})
 
 
 @scenario("shells", "bash", "dash", "curl")

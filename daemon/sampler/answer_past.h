@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace offcpud {
+
+// How the answers came for which threads waited at one place, in some 30 bytes. Data that the other
+// side pushes when it has something, such as the next job of a queue (BLPOP), look like an answer
+// that takes long: only the past tells these apart. A value type.
+class AnswerPast {
+ public:
+  enum class Habit : std::uint8_t {
+    Unknown,  // too little is known, or answers take long at times
+    Soon,     // answers come soon, so one that does not is no job that is still to come
+    Work,     // answers mostly come late, or each after the same whole number of seconds: the other
+              // side has nothing to say until then
+  };
+  // An answer that comes within this time comes soon, one that takes longer than that comes late.
+  static constexpr double kSoonSeconds = 1, kLateSeconds = 10;
+  // Fewer answers say nothing of the next one; and so much of them may take longer than soon.
+  static constexpr float kFewest = 10, kMostSlow = 0.02F;
+  // So many late ones are a habit, if most answers of the last ten minutes or so were late.
+  static constexpr std::uint8_t kLateOnes = 3;
+  // So many more ends by one timeout than others from kSoonSeconds on are a habit, if most of the
+  // time of the last minute or so was in such waits. There is none beyond kLateSeconds: a gateway
+  // in front of a hung server gives up after 30.0 s each time, too.
+  static constexpr float kSameOnes = 5;
+  // Redis looks ten times a second whose time is over. On a busy host an end may come later, by up
+  // to the second time: it says half as much against the timeout as any other one.
+  static constexpr double kTooLateSeconds = 0.12, kBusySeconds = 0.5;
+
+  // An answer ended a wait of this length, and stands for `waits` of them.
+  void add(std::uint64_t length_ns, double waits);
+  // So much time has passed: forgets what is old.
+  void fade(std::uint64_t ns);
+  [[nodiscard]] Habit habit() const;
+
+ private:
+  void vote(double seconds);
+
+  float answers_ = 0, slow_ = 0, late_ = 0;  // half is forgotten in ten minutes
+  // The whole seconds that most waits beyond kSoonSeconds took, and how many more samples of these
+  // there were than of others.
+  float timeout_ = 0, same_ = 0;
+  float seconds_ = 0, same_seconds_ = 0;  // of all, and of those; half is forgotten in a minute
+  std::uint8_t late_ones_ = 0;            // kLateOnes at most; never forgotten
+};
+
+}  // namespace offcpud
