@@ -75,7 +75,11 @@ WaitHabits::Habit WaitHabits::of(std::uint32_t tgid, std::uint32_t kind,
   const auto same = by_ender_.find({tgid, kind, ender});
   if (same != by_ender_.end() && same->second.wait_for != WaitFor::Unknown) return same->second;
   const auto alike = by_kind_.find({tgid, kind});
-  return alike != by_kind_.end() ? alike->second : Habit{};
+  if (alike != by_kind_.end() && alike->second.wait_for != WaitFor::Unknown) return alike->second;
+  // Where nothing was sampled: a sleep that an interrupt ended was over by itself.
+  const bool by_interrupt = ender == 0 || (ender & OFFCPUD_PAST_INTERRUPT) != 0;
+  const bool timed = kind == OFFCPUD_BLOCKED_SLEEP && by_interrupt;
+  return {.wait_for = timed ? WaitFor::Timer : WaitFor::Unknown, .peer = {}};
 }
 
 }  // namespace offcpud

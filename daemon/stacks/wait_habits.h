@@ -33,7 +33,8 @@ class WaitHabits {
   // What a wait of this process was for if it had this reason (offcpud_hist_kind) and `ender`
   // (ender_of()) was current at its end. The habit is that of the process's sampled waits for this
   // reason with the same `ender` or, if these have none, of all its sampled waits for this reason.
-  // Only in the first case the peer's thread is known.
+  // Only in the first case the peer's thread is known. Without a habit, a sleep that an interrupt
+  // ended was for a timer.
   [[nodiscard]] Habit of(std::uint32_t tgid, std::uint32_t kind, std::uint32_t ender) const;
 
  private:

@@ -17,7 +17,7 @@ class Cpu(IncidentCase):
         unit = self.unit("report-gen")
         self.run_in(unit, "/bin/sh", "-c", "while :; do :; done", on_start=lambda: quota.apply(unit))
         self.expect_first(("report-gen", "cpu", "throttled"))
-        self.expect_why("report-gen", "cpu.max", "its own limit")
+        self.expect_why("report-gen", "wait", "cpu.max", culprit="its own limit")
 
     def test_5b_a_neighbour_takes_the_cpu(self):
         batch, search = self.unit("batch-etl"), self.unit("search-api")
@@ -30,7 +30,7 @@ class Cpu(IncidentCase):
             return enter
         self.run_in(batch, *loop, on_start=on_one_cpu(0))
         self.run_in(search, *loop, on_start=on_one_cpu(10))
-        self.expect_why("search-api", "wait for a CPU", "batch-etl.service has it")
+        self.expect_why("search-api", "wait for a CPU", culprit="batch-etl.service has it")
 
 
 if __name__ == "__main__":

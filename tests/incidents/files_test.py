@@ -45,7 +45,7 @@ class Files(IncidentCase):
         for name in ("backup", "orders"):
             self.addCleanup(os.unlink, f"/var/tmp/offcpud-incident-{name}")
         self.expect_first(("orders-db", "storage"), ("backup", "storage"))
-        self.expect_why("orders-db", "wait for storage", "on device ", "backup", " loads (")
+        self.expect_why("orders-db", "wait for storage", "on device ", culprit=("backup", " loads ("))
 
     def test_8c_a_fuse_server_that_hangs(self):
         file = shutil.copy("/bin/true", self.folder / "report")

@@ -56,7 +56,7 @@ class Services(IncidentCase):
         for _ in range(8):
             self.run_in(api, *server.client("update stock set left_over = 3"))
         self.expect_first(("orders-db", "lock", "postgresql-heavyweight-lock"), begin=begin)
-        self.expect_why("orders-db", "wait for a lock (postgresql-heavyweight-lock)",
+        self.expect_why("orders-db", "for a lock (postgresql-heavyweight-lock)", culprit="cron-report",
                         unknown="who holds a lock of its kind", begin=begin)
 
     def test_7_a_chain_of_services(self):
@@ -77,7 +77,7 @@ class Services(IncidentCase):
                     f"http://127.0.0.1:{front}/")
         # The worker's clients of the database live too short for rows of their own.
         self.expect_first(("edge", "answer"), ("store-app", "answer"), begin=begin)
-        self.expect_why("edge", "store-app", "queue", "job-worker", "orders-db", begin=begin)
+        self.expect_why("edge", "store-app", "queue", "job-worker", culprit="orders-db", begin=begin)
 
     def database(self):
         self.skip_if(postgres_server.missing())

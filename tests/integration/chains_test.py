@@ -1,21 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """What those did for whom others wait, during these waits: services whose truth is known."""
 
+import os
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 from case import main
+from daemon import Daemon
 from waited_on_case import WaitedOnCase
 
 TIERS = [sys.executable, Path(__file__).with_name("chain_tiers.py")]
-SECONDS = 40
-WINDOW = 30
+SECONDS, WINDOW = 40, 30
+LONG_WAITS = (20, 15, 5, 30)  # tier2 computes, tier3 sleeps and computes, the fronts rest: milliseconds
+SHORT_WAITS = (2, 1.5, 0.5, 3)
 
 
-class Chains(WaitedOnCase):
+class Tiers(WaitedOnCase):
+    """Two fronts, of which one asks tier2, which computes, and the other tier2, which asks tier3."""
     patience = 60
+    seconds, window = SECONDS, WINDOW
 
     def tier(self, unit, *arguments):
         program = self.run_in(unit, *TIERS, *arguments, stdout=subprocess.PIPE)
@@ -24,11 +31,12 @@ class Chains(WaitedOnCase):
 
     def answer_of(self, front, server):
         """The part of what `front` waited for an answer that was on `server`; None: there is none yet."""
-        answer = self.daemon.get_json_as_root(f"/api/v1/why?unit={front.unit}&window={WINDOW}s")
+        answer = self.daemon.get_json_as_root(f"/api/v1/why?unit={front.unit}&window={self.window}s")
         for unit in answer["units"]:
             for cause in unit["causes"]:
                 for part in cause["parts"]:
                     if cause["for"] == "answer" and part["name"] == server.unit:
+                        self.answered_seconds = answer["window_seconds"]
                         return part
         return None
 
@@ -43,12 +51,12 @@ class Chains(WaitedOnCase):
             self.expect_parts_add_up(part)
 
     def share(self, part, *path):
-        """Of what is known of a part, what is at the end of the path: kinds, or what was waited for."""
-        whole, nodes = part["threads"] - self.unknown(part), [part]
+        """What is at the end of the path, of the whole part: kinds, or what was waited for."""
+        nodes = [part]
         for step in path:
             nodes = [child for node in nodes for child in node["parts"]
                      if step in ((child["kind"], child["for"]) if child["kind"] == "for" else (child["kind"],))]
-        return sum(node["threads"] for node in nodes) / whole
+        return sum(node["threads"] for node in nodes) / part["threads"]
 
     def show(self, node, depth=1):
         print(f"  {'  ' * depth}{node['kind']} {node['for']} {node['name']} {node['because'] or ''}: "
@@ -56,15 +64,20 @@ class Chains(WaitedOnCase):
         for part in node["parts"]:
             self.show(part, depth + 1)
 
+    def prepare(self, fronts, server):
+        """Called when they have begun."""
+
     def run_tiers(self, burn_ms, sleep_ms, last_burn_ms, rest_ms):
         """front1 asks tier2, which computes; front2 asks tier2, which asks tier3."""
         tier3, tier2 = self.new_unit("tier3"), self.new_unit("tier2")
         front1, front2 = self.new_unit("front1"), self.new_unit("front2")
         port3 = self.tier(tier3, "tier3", sleep_ms, last_burn_ms)
         port2 = self.tier(tier2, "tier2", burn_ms, port3)
-        asking = [self.run_in(front, *TIERS, "front", port2, question, SECONDS, rest_ms, stdout=subprocess.PIPE)
+        asking = [self.run_in(front, *TIERS, "front", port2, question, self.seconds, rest_ms, stdout=subprocess.PIPE)
                   for front, question in ((front1, "c"), (front2, "a"))]
-        time.sleep(SECONDS - 2)
+        until = time.monotonic() + self.seconds - 2
+        self.prepare((front1, front2), tier2)
+        time.sleep(max(0, until - time.monotonic()))
         parts = [self.answer_of(front, tier2) for front in (front1, front2)]
         for part in parts:
             self.assertIsNotNone(part, "tier2 is waited for")
@@ -78,11 +91,11 @@ class Chains(WaitedOnCase):
 
     def expect_shares(self, parts, truth, tolerance):
         """`truth`: the parts of the waits of front2 in which tier2 waits, and in which tier3 sleeps. Otherwise tier3 runs
-        or waits for a CPU."""
+        or waits for a CPU. What is unknown of a part is missing in its shares."""
         first, second = parts
         waits, sleeps = truth
         for part in parts:
-            self.expect_at_most("not known", 0.1, self.unknown(part) / part["threads"])
+            print(f"  not known: {self.unknown(part) / part['threads']:.2%}", flush=True)
         self.expect_close("of front1's waits tier2 runs", 1, self.share(first, "runs"), absolute=tolerance)
         self.expect_close("of front2's waits tier2 waits for an answer", waits, self.share(second, "for", "unit"),
                           absolute=tolerance)
@@ -91,10 +104,12 @@ class Chains(WaitedOnCase):
         self.expect_close("of front2's waits tier3 runs", waits - sleeps,
                           self.share(second, "for", "unit", "runs"), absolute=tolerance)
 
+
+class Chains(Tiers):
     def test_long_waits(self):
         """What tier2 does in general, multiplied, would be wrong for both fronts by tens of points."""
-        tier3, parts, truth = self.run_tiers(20, 15, 5, 30)
-        self.expect_shares(parts, truth, 0.05)
+        tier3, parts, truth = self.run_tiers(*LONG_WAITS)
+        self.expect_shares(parts, truth, 0.02)
         first = self.daemon.offcpuctl("why").splitlines()[:5]
         print("\n".join(f"    | {line}" for line in first), flush=True)
         self.say(any("of that time" in line and tier3.unit in line for line in first),
@@ -102,7 +117,7 @@ class Chains(WaitedOnCase):
 
     def test_short_waits(self):
         """Of waits of 2 ms few pairs are in the sample: the threads' own account tells."""
-        _, parts, truth = self.run_tiers(2, 1.5, 0.5, 3)
+        _, parts, truth = self.run_tiers(*SHORT_WAITS)
         self.expect_shares(parts, truth, 0.05)
 
     def test_who_sleeps_with_a_lock(self):
@@ -126,6 +141,55 @@ class Chains(WaitedOnCase):
         print(f"    | {first}", flush=True)
         self.say("of their wait the thread that they wait for sleeps" in first, "first line of offcpuctl why",
                  "... of their wait the thread that they wait for sleeps", first)
+
+
+class FewStacks(Tiers):
+    """A sampling interval of twenty times the waits: of each twenty one is sampled. The budget of stacks is made
+    smaller until the interval is so long. Windows have their default length."""
+    settings = {"snapshots.interval": "60s"}
+    seconds, window = 170, 60
+    length, interval, least = 0.002, 0.06, 0.04  # of waits; wanted; asked for
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.daemon.stop()
+        folder = tempfile.TemporaryDirectory(prefix="offcpud-chains-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.file = Path(folder.name) / "offcpud.yaml"
+        cls.take_stacks(200)
+        cls.daemon = Daemon.start(config=cls.file, **cls.settings)
+        cls.addClassCleanup(cls.daemon.stop)
+
+    @classmethod
+    def take_stacks(cls, per_second):
+        cls.budget = per_second
+        cls.file.write_text(f"snapshots: {{stacks_per_second: {round(per_second)}}}\n")
+
+    def interval_of(self, part):
+        """The sampling interval of the waits, by the standard error of their sum: sqrt(n d (T - d))."""
+        waited = part["threads"] * self.answered_seconds
+        return self.length + (part["error"] * self.answered_seconds) ** 2 / waited
+
+    def prepare(self, fronts, server):
+        """The interval is about inversely proportional to the budget."""
+        self.window = 10
+        for _ in range(4):
+            time.sleep(22)  # a whole window
+            parts = list(filter(None, (self.answer_of(front, server) for front in fronts)))
+            shortest = min(map(self.interval_of, parts), default=self.interval)
+            print(f"  {self.budget:.0f} stacks a second: an interval of {1000 * shortest:.0f} ms", flush=True)
+            self.take_stacks(max(1, self.budget * shortest / self.interval))
+            os.kill(self.daemon.pid, signal.SIGHUP)
+        del self.window
+
+    def test_short_waits(self):
+        _, parts, truth = self.run_tiers(*SHORT_WAITS)
+        for part in parts:
+            self.expect_at_least("sampling interval of the front, s", self.least, self.interval_of(part))
+        longest = self.daemon.scrape().value("offcpud_sampling_interval_seconds")
+        self.expect_at_least("longest sampling interval, s", self.least, longest)
+        self.expect_shares(parts, truth, 0.05)
 
 
 if __name__ == "__main__":

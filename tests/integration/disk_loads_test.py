@@ -15,6 +15,10 @@ from waited_on_case import WaitedOnCase
 
 MIB = 1 << 20
 WRITERS = 16
+COMMITS_OF_LEDGER = 400
+# Bytes that the file system writes of its own in a program's time: blocks of directories, inodes and extents; and one
+# of 4 KiB for each fourth flush, as others fill its journal.
+METADATA, METADATA_OF_FLUSH = 64 << 10, (4 << 10) / 4
 UNTIL_READ = 1.2  # seconds: a scrape shows the last pass, which may be an interval old
 FOLDER = "/var/tmp"  # on a disk, where /tmp may be memory
 
@@ -58,6 +62,19 @@ def write(name):
             os.pwrite(file, data, i * block)
 for at in range(threads):
     threading.Thread(target=write, args=(f"{path}{at}",)).start()
+"""
+
+# Writes so many blocks of 8 KiB, and then each of them again with a flush of its own, as a database commits to a log
+# that has its space.
+LEDGER = """
+import os, sys
+count = int(sys.argv[2])
+file = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY, 0o600)
+os.pwrite(file, b"y" * 8192 * count, 0)
+os.fsync(file)
+for i in range(count):
+    os.pwrite(file, b"x" * 8192, 8192 * i)
+    os.fdatasync(file)
 """
 
 # A few KiB and a flush, again and again, as a journal of a database.
@@ -132,8 +149,7 @@ class DiskLoads(DiskCase):
         writer, reader = self.new_unit("writer"), self.new_unit("reader")
         self.run_in(writer, sys.executable, "-c", WRITER, path, 64, 32).wait()
         time.sleep(UNTIL_READ)
-        self.expect_close("bytes written", 96 * MIB, self.of(writer, "offcpud_disk_bytes_total", operation="write"),
-                          0.05)
+        self.expect_bytes("bytes written", 96 * MIB, writer, "write")
         self.expect_at_least("requests that wrote", 64,
                              self.of(writer, "offcpud_disk_requests_total", operation="write"))
         self.expect_at_least("seconds of its requests", 1e-3, self.of(writer, "offcpud_disk_request_seconds_total"))
@@ -141,9 +157,25 @@ class DiskLoads(DiskCase):
         os.sync()
         self.run_in(reader, sys.executable, "-c", READER, path).wait()
         time.sleep(UNTIL_READ)
-        self.expect_close("bytes read", 32 * MIB, self.of(reader, "offcpud_disk_bytes_total", operation="read"), 0.05)
+        self.expect_bytes("bytes read", 32 * MIB, reader, "read")
         self.expect_at_most("bytes that the reader wrote", MIB,
                             self.of(reader, "offcpud_disk_bytes_total", operation="write"))
+
+    def expect_bytes(self, what, expected, cgroup, operation, flushes=0):
+        """Within a hundredth and the metadata."""
+        seen = self.of(cgroup, "offcpud_disk_bytes_total", operation=operation)
+        self.expect_close(what, expected, seen, 0, 0.01 * expected + METADATA + METADATA_OF_FLUSH * flushes)
+
+    def test_bytes_of_commits(self):
+        """Small writes of one unit beside large ones of another."""
+        ledger, writer = self.new_unit("ledger"), self.new_unit("writer")
+        large = self.run_in(writer, sys.executable, "-c", WRITER, self.file("large"), 64, 32)
+        self.run_in(ledger, sys.executable, "-c", LEDGER, self.file("ledger"), COMMITS_OF_LEDGER).wait()
+        large.wait()
+        time.sleep(UNTIL_READ)
+        self.expect_bytes("bytes committed", 2 * COMMITS_OF_LEDGER * 8192, ledger, "write",
+                          COMMITS_OF_LEDGER)
+        self.expect_bytes("bytes written beside them", 96 * MIB, writer, "write")
 
     def test_write_back_is_nobodys(self):
         """Where the page cache is written by the kernel, no unit is said to have written, unless the kernel says whose

@@ -20,11 +20,17 @@ from waited_on_case import NOBODY, PROGRAMS, WaitedOnCase
 SECONDS = 10
 HOW = ("recv", "epoll", "poll", "select")
 
-# Answers each request after it has asked Redis and PostgreSQL: `app.py HOW PORT REDIS POSTGRES`, ports or a path.
+# Answers each request after it has asked Redis and PostgreSQL: `app.py HOW PORT REDIS POSTGRES CLOCK`, ports or a path.
+# Writes into CLOCK how many seconds it has waited for Redis and for PostgreSQL so far, without waits for a CPU, and how
+# long requests took from their connection to their answer.
 APP = """
-import os, select, socket, struct, sys, threading
-how, port, redis, postgres = sys.argv[1:]
+import os, select, socket, struct, sys, threading, time
+how, port, redis, postgres = sys.argv[1:5]
+clock, clock_file = [0.0, 0.0, 0.0], os.open(sys.argv[5], os.O_CREAT | os.O_WRONLY)
 never = socket.socketpair()
+def queued():
+    with open("/proc/thread-self/schedstat") as schedstat:
+        return int(schedstat.read().split()[1]) / 1e9
 def connect(where):
     if where.isdigit():
         return socket.create_connection(("127.0.0.1", int(where)))
@@ -43,34 +49,37 @@ def receive(own):
             for each in never[0], own: ready.register(each, select.EPOLLIN)
             ready.poll()
     return own.recv(65536)
-def until(own, end):
-    got = b""
+def until(own, end, on):
+    got, delay, begin = b"", queued(), time.monotonic()
     while not got.endswith(end):
         got += receive(own)
+    clock[on] += time.monotonic() - begin - (queued() - delay)
 def ask_redis():
     own = connect(redis)
-    script = b"local i = 0 while i < 60000 do i = i + 1 end return 1"
+    script = b"local i = 0 while i < 2000000 do i = i + 1 end return 1"
     own.sendall(b"EVAL \\"%s\\" 0\\r\\n" % script)
-    until(own, b"\\r\\n")
+    until(own, b"\\r\\n", 0)
     own.close()
 def ask_postgres():
     own = connect(postgres)
     hello = struct.pack("!i", 196608) + b"user\\0postgres\\0database\\0postgres\\0\\0"
     own.sendall(struct.pack("!i", len(hello) + 4) + hello)
-    until(own, b"Z\\0\\0\\0\\x05I")
-    query = b"select pg_sleep(0.01)\\0"
+    until(own, b"Z\\0\\0\\0\\x05I", 1)
+    query = b"select pg_sleep(0.03)\\0"
     own.sendall(b"Q" + struct.pack("!i", len(query) + 4) + query)
-    until(own, b"Z\\0\\0\\0\\x05I")
+    until(own, b"Z\\0\\0\\0\\x05I", 1)
     own.close()
-def serve(own):
+def serve(own, begin):
     if own.recv(65536):
         ask_redis()
         ask_postgres()
         own.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\nConnection: close\\r\\n\\r\\nok")
+        clock[2] += time.monotonic() - begin
+        os.pwrite(clock_file, ("%.6f %.6f %.6f" % tuple(clock)).ljust(60).encode(), 0)
     own.close()
 listener = socket.create_server(("127.0.0.1", int(port)), backlog=50)
 while True:
-    threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+    threading.Thread(target=serve, args=(listener.accept()[0], time.monotonic()), daemon=True).start()
 """
 
 CLIENT = """
@@ -129,15 +138,14 @@ class Services(WaitedOnCase):
         (folder / "app.py").write_text(APP)
         for how, port in zip(HOW, ports):
             where = database if how in ("recv", "epoll") else server.folder / f".s.PGSQL.{database}"
-            self.run_in(units[how], sys.executable, folder / "app.py", how, port, queue, where)
+            self.run_in(units[how], sys.executable, folder / "app.py", how, port, queue, where, folder / how)
         backends = {f"/{how}": port for how, port in zip(HOW, ports)}
         (folder / "nginx.conf").write_text(nginx_config.proxy(folder, front, backends, workers=2))
         self.run_in(units["edge"], nginx, "-p", folder, "-c", folder / "nginx.conf")
         self.wait_until("the services listen", lambda: all(map(self.listens, (front, queue, *ports))))
         self.until_told()
-        clients = [self.run_in(units["shopper"], sys.executable, "-c", CLIENT, front, SECONDS, how) for how in HOW]
-        for client in clients:
-            client.wait(60)
+        for how in HOW:  # one after the other: nginx waits for one application at a time
+            self.run_in(units["shopper"], sys.executable, "-c", CLIENT, front, SECONDS, how).wait(60)
         self.until_told()
         apps = [units[how].unit for how in HOW]
         self.expect_on_some("edge", units["edge"], apps)
@@ -149,7 +157,17 @@ class Services(WaitedOnCase):
             self.expect_on_some(f"the application, {how}", units[how], [units["cache"].unit, units["database"].unit],
                                 purposes, () if len(purposes) == 1 else (units[how].unit,))
             self.expect_sums(units[how])
+            on_redis, on_postgres, served = map(float, (folder / how).read_text().split())
+            self.expect_seconds(units[how], {units["cache"]: on_redis, units["database"]: on_postgres}, purposes)
+            self.expect_seconds(units["edge"], {units[how]: served})
         self.expect_sums(units["edge"])
+
+    def expect_seconds(self, cgroup, truth, purposes=("answer",)):
+        """What it waited on these units is what its own clock says."""
+        sums = self.waited_on(cgroup)
+        for other, seconds in truth.items():
+            seen = sum(sums[purpose, other.unit] for purpose in purposes)
+            self.expect_close(f"seconds of {cgroup.unit} on {other.unit}", seconds, seen, 0.05)
 
     def expect_on_some(self, what, cgroup, wanted, purposes=("answer",), left_out=(), share=0.99):
         """So much of the time for these, without what is on `left_out`, is on one of these units, some on each, and none

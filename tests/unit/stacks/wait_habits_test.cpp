@@ -42,6 +42,21 @@ TEST(WaitHabits, WhatTheSameThreadEndsIsForTheSame) {
   EXPECT_EQ(habits.of(1, kSleep, 0).wait_for, WaitFor::Timer);
 }
 
+// A server that sleeps a little for each request is seldom sampled in its sleep.
+TEST(WaitHabits, ASleepThatAnInterruptEndedIsForATimerWithoutAnySample) {
+  constexpr std::uint32_t kByInterrupt = 20 | OFFCPUD_PAST_INTERRUPT;
+  const WaitHabits none({});
+  EXPECT_EQ(none.of(1, kSleep, kByInterrupt).wait_for, WaitFor::Timer);
+  EXPECT_EQ(none.of(1, kSleep, 0).wait_for, WaitFor::Timer) << "on an idle CPU";
+  EXPECT_EQ(none.of(1, kSleep, 20).wait_for, WaitFor::Unknown) << "a signal may have ended it";
+  EXPECT_EQ(none.of(1, kNetwork, kByInterrupt).wait_for, WaitFor::Unknown);
+  const auto few = blocks(kSleep, WaitFor::Work, 0, 0, WaitHabits::kLeastSamples - 1);
+  EXPECT_EQ(WaitHabits(few).of(1, kSleep, kByInterrupt).wait_for, WaitFor::Timer);
+  EXPECT_EQ(WaitHabits(blocks(kSleep, WaitFor::Work, 0, 0)).of(1, kSleep, kByInterrupt).wait_for,
+            WaitFor::Work)
+      << "as a runtime's own threads do";
+}
+
 TEST(WaitHabits, AThreadThatIsNewEndsWhatAllOthersEnd) {
   const WaitHabits habits(blocks(kNetwork, WaitFor::Answer, 3, 30) +
                           blocks(kNetwork, WaitFor::Answer, 3, 31));
