@@ -50,4 +50,19 @@ Source<UnitChain> chains_of(const View& view, std::chrono::milliseconds window, 
   return source;
 }
 
+void add_process_chains(WhyInputs& inputs, const WaitWindow& window, double seconds,
+                        const ProcessRow& process, UnitNames& names) {
+  Source<UnitChain>& chains = inputs.chains;
+  if (!chains.known()) chains.seconds = seconds;
+  bool is_there = false;
+  for (const ChainWaits& row : window.process_chains) {
+    if (row.pid != process.pid || row.process_start_ns != process.start_ns) continue;
+    is_there = true;
+    chains.rows.push_back(chain_of(row, process_subject(process), names));
+    chains.rows.back().time = scaled(row.time, chains.seconds / seconds);
+  }
+  inputs.no_room_for_chains = !is_there && window.unchained > 0;
+  chains.sort();
+}
+
 }  // namespace offcpud

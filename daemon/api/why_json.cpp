@@ -204,6 +204,12 @@ Json source_json(const Source<Row>& source) {
           {"missing", source.known() ? Json(nullptr) : Json(source.missing)}};
 }
 
+Json chains_json(const WhyInputs& inputs) {
+  Json json = source_json(inputs.chains);
+  if (inputs.no_room_for_chains) json["missing"] = "too many other processes waited longer";
+  return json;
+}
+
 }  // namespace
 
 std::string why_json(const WhyAnswer& answer) {
@@ -218,7 +224,7 @@ std::string why_json(const WhyAnswer& answer) {
                  {"peers", source_json(inputs.peers)},
                  {"takers", source_json(inputs.takers)},
                  {"holders", source_json(inputs.holders)},
-                 {"chains", source_json(inputs.chains)},
+                 {"chains", chains_json(inputs)},
                  {"loads", source_json(inputs.loads)}}}};
   json["total"] = unit_json(answer.total, seconds);
   json["total"].erase("unit");

@@ -31,6 +31,15 @@ std::string dependents_text(const WhyAnswer& answer) {
   return text;
 }
 
+std::string no_chains_text(const WhyAnswer& answer) {
+  if (!answer.inputs.no_room_for_chains) return {};
+  const std::string& unit = answer.inputs.unit_of_process;
+  const std::string command = evidence_for({}, {.kind = Cause::Kind::Unit, .name = unit});
+  return "what others did during these waits is not kept, because too many processes waited "
+         "longer" +
+         printable(command.empty() ? "" : "; of its unit: " + command) + "\n";
+}
+
 std::string more_units_text(const WhyAnswer& answer) {
   if (answer.more_units == 0) return {};
   std::string text = counted(answer.more_units, "more unit");
@@ -54,7 +63,8 @@ std::string not_kept_text(const WhyAnswer& answer) {
 }  // namespace
 
 std::string notes_text(const WhyAnswer& answer) {
-  return dependents_text(answer) + more_units_text(answer) + not_kept_text(answer);
+  return dependents_text(answer) + no_chains_text(answer) + more_units_text(answer) +
+         not_kept_text(answer);
 }
 
 }  // namespace offcpud

@@ -6,6 +6,7 @@
 
 #include "api/recent_windows.h"
 #include "base/clock.h"
+#include "base/wait_time.h"
 #include "why/why_inputs.h"
 
 namespace offcpud {
@@ -19,6 +20,12 @@ void move_rows(Source<Row>& source, Sums& sums, std::chrono::nanoseconds length)
   for (auto& [key, row] : sums) source.rows.push_back(std::move(row));
   source.sort();
   source.seconds = in_seconds(length);
+}
+
+// Makes of an amount within a process's window what it would be within that of the host's units, so
+// that all rows of a source are divided by the same length.
+inline WaitTime scaled(const WaitTime& time, double scale) {
+  return {.ns = time.ns * scale, .variance_ns2 = time.variance_ns2 * scale * scale};
 }
 
 }  // namespace offcpud

@@ -9,6 +9,7 @@
 #include "api/unit_names.h"
 #include "api/why_query.h"
 #include "pipeline/view.h"
+#include "pipeline/wait_window.h"
 #include "why/why_inputs.h"
 
 namespace offcpud {
@@ -28,6 +29,10 @@ Source<UnitLoad> loads_of(const View& view, std::chrono::milliseconds window, Un
 
 // Whom threads of each unit waited on, and what those did meanwhile.
 Source<UnitChain> chains_of(const View& view, std::chrono::milliseconds window, UnitNames& names);
+
+// Adds the same of a process, within a window of so many seconds.
+void add_process_chains(WhyInputs& inputs, const WaitWindow& window, double seconds,
+                        const ProcessRow& process, UnitNames& names);
 
 // Who holds the locks for which threads of each unit, and of `process` (null: none), wait. For
 // waits that are over: who held them by the last look within the window that knew a holder. `past`:

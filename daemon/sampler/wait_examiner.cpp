@@ -289,14 +289,17 @@ void WaitExaminer::add_chains(WaitWindow& window, WindowSums& sums, const WaitIn
   std::vector<ChainedBlock> now;
   now.reserve(interval.waits.ended.size());
   for (const EndedBlock& block : interval.waits.ended) {
+    const offcpud_sample& sample = interval.waits.sums[block.sum].sample;
     now.push_back({.tid = block.tid,
                    .tgid = block.tgid,
+                   .local_tgid = sample.local_tgid,
+                   .process_start_ns = sample.process_start_ns,
                    .since_ns = block.since_ns,
                    .ended_ns = block.ended_ns,
                    .stands_for = block.stands_for,
                    .wait_for = surely_for(*examined[block.sum], means),
-                   .kind = interval.waits.sums[block.sum].sample.kind,
-                   .cgroup_id = interval.waits.sums[block.sum].sample.cgroup_id,
+                   .kind = sample.kind,
+                   .cgroup_id = sample.cgroup_id,
                    .peer = block.peer,
                    .ender = block.ender,
                    .past = block.past});
@@ -308,7 +311,10 @@ void WaitExaminer::add_chains(WaitWindow& window, WindowSums& sums, const WaitIn
   const IntervalChains chains(std::move(all), ns_of(begin));
   ChainSums divided(sums.paths, sums.names, interval.intervals);
   divided.add(now, ns_of(interval.begin_at), chains, interval.waits.ended_are_all);
-  window.chains = std::move(divided).take();
+  ChainSums::Chains rows = std::move(divided).take();
+  window.chains = std::move(rows.of_cgroups);
+  window.process_chains = std::move(rows.of_processes);
+  window.unchained = rows.processes_left_out;
   for (ChainedBlock& block : now) block.past = nullptr;  // of them, only the blocks are needed
   chained_ = std::move(now);
   chained_from_ = interval.begin_at;

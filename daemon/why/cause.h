@@ -34,7 +34,7 @@ struct Cause {
     Unit,     // whom: a unit
     Remote,   // an address
     Device,   // a disk
-    Self,     // the unit's own: its other threads, its cpu.max
+    Self,     // the unit's own, or that of the process's unit: its other threads, its cpu.max
     Kernel,   // kernel threads
     Others,   // several, which are not told apart
     Nobody,   // it asked to sleep, or a CPU had to wake up

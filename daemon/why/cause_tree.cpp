@@ -153,18 +153,27 @@ class TreeMaker {
     }
   }
 
+  [[nodiscard]] bool is_process() const {
+    return !inputs_.process.empty() && tree_.unit == inputs_.process;
+  }
+
+  // Whose threads are no others. Of a process this is its unit: who waits on whom is known by unit.
+  [[nodiscard]] const std::string& own_unit() const {
+    return is_process() ? inputs_.unit_of_process : tree_.unit;
+  }
+
   void add_peers(Cause& node) const {
     const Rate rate(inputs_.peers.seconds);
     double children_ns = node.for_kind == index_of(WaitFor::Answer) ? children_ns_ : 0;
     for (const UnitPeer& peer : inputs_.peers.of(tree_.unit)) {
       if (index_of(peer.wait_for) != node.for_kind || peer.kind == UnitPeer::On::Unknown) continue;
       double ns = peer.time.ns;
-      if (peer.kind == UnitPeer::On::Unit && peer.on == tree_.unit) {
+      const bool own = peer.kind == UnitPeer::On::Unit && peer.on == own_unit();
+      if (own) {
         const double of_children = std::min(ns, children_ns);  // told apart
         children_ns -= of_children;
         ns -= of_children;
       }
-      const bool own = peer.kind == UnitPeer::On::Unit && peer.on == tree_.unit;
       auto holder = holder_in(peer.on, node.for_kind);
       const bool is_lock = node.for_kind == index_of(WaitFor::Lock);
       node.parts.push_back({.kind = own ? Cause::Kind::Self : kind_of(peer.kind),
@@ -240,8 +249,7 @@ class TreeMaker {
 
   // Of a process nothing is told apart from its unit.
   [[nodiscard]] UnitUnheld unheld() const {
-    const bool is_process = !inputs_.process.empty() && tree_.unit == inputs_.process;
-    const auto rows = inputs_.unheld.of(is_process ? inputs_.unit_of_process : tree_.unit);
+    const auto rows = inputs_.unheld.of(own_unit());
     return rows.empty() ? UnitUnheld() : rows.front();
   }
 

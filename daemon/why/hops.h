@@ -57,9 +57,9 @@ struct WhyPath {
 };
 
 // Follows the largest known part of `cause`, a cause of `unit`, and from there on what each next
-// unit does most in the window. No other unit is in the path twice; a hop of Kind::Self has
-// the name of the unit before it. A part of less than a fifth of its
-// cause is not followed.
+// unit does most in the window. No other unit is in the path twice; a hop of Kind::Self has the
+// name of the unit before it, or of the unit of the process before it. A part of less than a fifth
+// of its cause is not followed.
 WhyPath follow(WhyUnits& units, const std::string& unit, const Cause& cause);
 
 }  // namespace offcpud

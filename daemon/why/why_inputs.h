@@ -177,6 +177,9 @@ struct WhyInputs {
   // A process with rows of its own, whose waits are among those of its unit, too; empty: none.
   std::string process;
   std::string unit_of_process;  // whose requests to disks are not told apart
+  // What others did during the waits of the process is not known, because other processes that
+  // waited longer have all the room.
+  bool no_room_for_chains = false;
   Source<UnitSite> sites;
   Source<UnitPeer> peers;
   Source<UnitCpu> cpus;

@@ -60,7 +60,7 @@ struct Part {
 constexpr std::size_t kStackEntry = 1'536, kObject = 320, kImage = 256, kSocket = 200, kPeer = 160,
                       kOwner = 80, kEvidence = 224, kPlace = 256, kStall = 3 * kKiB, kBlock = 48,
                       kPiece = 48, kKernelFrame = 128, kCgroupTotals = 18 * kKiB, kGoPlace = 48,
-                      kGoroutine = 160, kGoStack = 2 * GoStack::kMostFrames * 4 + 128;
+                      kChain = 512, kGoroutine = 160, kGoStack = 2 * GoStack::kMostFrames * 4 + 128;
 
 std::vector<Part> stacks() {
   const Config config;
@@ -114,6 +114,8 @@ std::vector<Part> totals() {
   return {
       {"totals of cgroups, as they are read", config.max_cgroups * kCgroupTotals},
       {"views that responses hold", views * config.max_cgroups * sizeof(SubjectSeries)},
+      {"what others did while processes waited, in these",
+       views * ChainSums::kMostOfProcesses * kChain},
       {"the last ten minutes, and an hour of CPUs",
        HistoryLimits().bytes + SiteHistory::kMostBytes + PeerHistory::kMostBytes +
            CpuHistoryLimits().bytes},
