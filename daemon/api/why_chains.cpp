@@ -35,11 +35,20 @@ Source<UnitChain> chains_of(const View& view, std::chrono::milliseconds window, 
   std::map<Key, UnitChain> sums;
   const auto add = [&](const ChainWaits& row) {
     const std::string& unit = names.of(row.cgroup);
-    Path path;
-    for (const ChainWaits::Step& step : row.steps) path.emplace_back(step.wait_for, step.on);
-    const auto [sum, is_new] =
-        sums.try_emplace({unit, row.wait_for, row.on, std::move(path), row.end});
-    if (is_new) sum->second = chain_of(row, unit, names);
+    Key key{unit, row.wait_for, row.on, {}, row.end};
+    for (const ChainWaits::Step& step : row.steps) {
+      std::get<Path>(key).emplace_back(step.wait_for, step.on);
+    }
+    const bool fits = has_room(source, sums, key);
+    if (!fits) key = Key{unit, row.wait_for, row.on, {}, ChainWaits::End::Unknown};
+    const auto [sum, is_new] = sums.try_emplace(std::move(key));
+    if (is_new) {
+      sum->second = chain_of(row, unit, names);
+      if (!fits) {
+        sum->second.steps.clear();
+        sum->second.end = ChainWaits::End::Unknown;
+      }
+    }
     sum->second.time += row.time;
   };
   const auto length =

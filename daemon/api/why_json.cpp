@@ -201,7 +201,8 @@ Json graph_json(const WaitGraph& graph) {
 template <class Row>
 Json source_json(const Source<Row>& source) {
   return {{"seconds", source.seconds},
-          {"missing", source.known() ? Json(nullptr) : Json(source.missing)}};
+          {"missing", source.known() ? Json(nullptr) : Json(source.missing)},
+          {"left_out", source.left_out}};
 }
 
 Json chains_json(const WhyInputs& inputs) {
@@ -235,6 +236,7 @@ std::string why_json(const WhyAnswer& answer) {
   for (const WhyVerdict& verdict : answer.verdicts) list.push_back(verdict_json(verdict));
   json["verdicts"] = std::move(list);
   json["more_units"] = answer.more_units;
+  json["unnamed"] = answer.unnamed;
   Json units = Json::array();
   for (const UnitCauses& tree : answer.trees) units.push_back(unit_json(tree, seconds));
   json["units"] = std::move(units);

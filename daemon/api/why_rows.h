@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <utility>
 
 #include "api/recent_windows.h"
@@ -12,6 +13,18 @@
 namespace offcpud {
 
 // What the sources of WhyInputs have in common.
+
+// The most rows of one source, besides those that sum up what is beyond. Windows of the default
+// length hold fewer together, so only longer ones reach this; the last windows come first.
+inline constexpr std::size_t kMostRows = 8'192;
+
+// Whether a row with this key has a place, or gets one. If not, it is counted.
+template <class Row, class Sums, class Key>
+bool has_room(Source<Row>& source, const Sums& sums, const Key& key) {
+  if (sums.size() < kMostRows || sums.contains(key)) return true;
+  ++source.left_out;
+  return false;
+}
 
 // Takes the sums over windows of this length as the source's rows.
 template <class Row, class Sums>

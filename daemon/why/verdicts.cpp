@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <span>
+#include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "base/amount_text.h"
@@ -271,6 +274,38 @@ bool is_told_apart(const UnitCauses& tree, const Cause& cause) {
   return cause.threads >= kLeastOther * tree.actionable || is_deadlock(cause);
 }
 
+// Whether a verdict passes through the unit of this hop. Who has a CPU, or loads a disk, does not
+// explain what it waits for itself.
+bool is_passed_through(const WhyHop& hop) {
+  return hop.kind == Kind::Unit && hop.does != Does::Runs && hop.does != Does::Loads &&
+         hop.does != Does::End;
+}
+
+// By unit: the verdicts whose paths pass through it. Without this each verdict would be compared
+// with each other one.
+using Passing = std::unordered_map<std::string_view, std::vector<std::size_t>>;
+
+// Refers to `all`.
+Passing passing_of(const std::vector<WhyVerdict>& all) {
+  Passing passing;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (const WhyHop& hop : std::span(all[i].path.hops).subspan(1)) {
+      if (is_passed_through(hop)) passing[hop.name].push_back(i);
+    }
+  }
+  return passing;
+}
+
+// Whether the path of `one` says what the unit of `other` waits for. What is over explains nothing
+// that lasts.
+bool tells(const WhyVerdict& one, const WhyVerdict& other) {
+  if ((one.over && !other.over) || other.threads > kOwnVerdict * one.threads) return false;
+  return std::ranges::any_of(std::span(one.path.hops).subspan(1), [&](const WhyHop& hop) {
+    return is_passed_through(hop) && hop.name == other.unit &&
+           (other.is_main || hop.for_kind == other.for_kind);
+  });
+}
+
 // What lasts comes first, of that what is stuck, then what more threads wait for.
 bool worse(const WhyVerdict& one, const WhyVerdict& other) {
   const auto rank = [](const WhyVerdict& each) {
@@ -306,28 +341,16 @@ std::vector<WhyVerdict> verdicts(WhyUnits& units, std::size_t most) {
     if (!main_cause(units.of(unit))) continue;
     for (WhyVerdict& verdict : verdicts_of(units, unit)) all.push_back(std::move(verdict));
   }
-  const auto passes_through = [](const WhyVerdict& one, const WhyVerdict& other) {
-    const auto& hops = one.path.hops;
-    return std::any_of(hops.begin() + 1, hops.end(), [&](const WhyHop& hop) {
-      // Who has a CPU, or loads a disk, does not explain what it waits for itself.
-      return hop.kind == Kind::Unit && hop.name == other.unit && hop.does != Does::Runs &&
-             hop.does != Does::Loads && hop.does != Does::End &&
-             (other.is_main || hop.for_kind == other.for_kind);
-    });
-  };
-  // What is over explains nothing that lasts.
-  const auto tells = [&](const WhyVerdict& one, const WhyVerdict& other) {
-    return (!one.over || other.over) && other.threads <= kOwnVerdict * one.threads &&
-           passes_through(one, other);
-  };
   std::ranges::stable_sort(all, worse);
+  const Passing passing = passing_of(all);
   std::vector<WhyVerdict> kept;
   for (std::size_t i = 0; i < all.size() && kept.size() < most; ++i) {
-    bool told = false;
-    for (std::size_t k = 0; k < all.size() && !told; ++k) {
-      // Of two that tell each other the worse one stays.
-      told = k != i && tells(all[k], all[i]) && !(i < k && tells(all[i], all[k]));
-    }
+    const auto through = passing.find(all[i].unit);
+    // Of two that tell each other the worse one stays.
+    const bool told =
+        through != passing.end() && std::ranges::any_of(through->second, [&](std::size_t k) {
+          return k != i && tells(all[k], all[i]) && !(i < k && tells(all[i], all[k]));
+        });
     if (!told) kept.push_back(all[i]);
   }
   return kept;

@@ -163,6 +163,8 @@ struct Source {
   std::vector<Row> rows;
   double seconds = 0;      // length of its window; 0: it knows nothing
   double age_seconds = 0;  // since its end
+  // Amounts that found no room in `rows`, and are summed in rows about others or of "(other)".
+  std::size_t left_out = 0;
   std::string missing = "this daemon does not follow it";
 
   [[nodiscard]] bool known() const { return seconds > 0; }
