@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "api/releasers_json.h"
 #include "api/why_answer.h"
 #include "base/no_unit.h"
 #include "base/utc.h"
@@ -92,6 +93,7 @@ Json cause_json(const UnitCauses& unit, const Cause& cause, double all, double s
                {"because", text_or_null(cause.because)},
                {"over", cause.over},
                {"holder", holder_json(cause.holder)},
+               {"released_by", releasers_json(cause.released)},
                {"load", load_json(cause.load)},
                {"evidence", text_or_null(evidence_for(unit.unit, cause))}};
   if (cause.kind == Cause::Kind::For && !cause.sites.empty()) {

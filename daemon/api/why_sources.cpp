@@ -106,6 +106,7 @@ WhyInputs why_inputs(const View& view, const WhyQuery& query, const ProcessRow* 
     inputs.loads = loads_of(view, query.window, names);
     inputs.waiters = waiters_of(view, names);
     inputs.unheld = unheld_of(view, names);
+    inputs.releases = releases_of(view, names);
   } else {
     inputs.peers.missing = kNotAllowed;
   }

@@ -57,6 +57,9 @@ Source<UnitWaiter> waiters_of(const View& view, UnitNames& names);
 // What the last window saw of locks for which it names no holder.
 Source<UnitUnheld> unheld_of(const View& view, UnitNames& names);
 
+// Who ended waits for locks that threads of each unit had, in all windows that are kept.
+Source<UnitRelease> releases_of(const View& view, UnitNames& names);
+
 // Adds the waits of a process as a subject of their own, process_subject(): those of the last
 // window, and of the interval between the last two walks over threads.
 void add_process(WhyInputs& inputs, const View& view, const ProcessRow& process, UnitNames& names);

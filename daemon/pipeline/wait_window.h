@@ -17,6 +17,7 @@
 #include "histogram/wait_estimate.h"
 #include "holders/lock_holder.h"
 #include "pipeline/disk_load.h"
+#include "pipeline/released_waits.h"
 
 namespace offcpud {
 
@@ -125,6 +126,7 @@ struct WaitWindow {
   std::vector<ChainWaits> process_chains;  // the same by process: of those that waited longest
   std::uint64_t unchained = 0;             // processes that found no room there
   DisksOfDevices disks;                    // of the devices in `peers` and `chains`
+  std::vector<ReleasedWaits> released;     // waits for locks that ended, by who ended them
   std::vector<ExaminedBlock> blocks;       // by tid
   std::vector<HeldWait> held;       // those in progress at the end, by tid; one for each thread
   std::vector<UnheldWaits> unheld;  // of waits for locks in progress at the end; by cgroup

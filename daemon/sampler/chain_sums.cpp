@@ -34,6 +34,22 @@ double length_of(const std::vector<ChainWaits>& rows) {
 
 }  // namespace
 
+ChainedBlock chained(const EndedBlock& block, const offcpud_sample& sample, WaitFor wait_for) {
+  return {.tid = block.tid,
+          .tgid = block.tgid,
+          .local_tgid = sample.local_tgid,
+          .process_start_ns = sample.process_start_ns,
+          .since_ns = block.since_ns,
+          .ended_ns = block.ended_ns,
+          .stands_for = block.stands_for,
+          .wait_for = wait_for,
+          .kind = sample.kind,
+          .cgroup_id = sample.cgroup_id,
+          .peer = block.peer,
+          .ender = block.ender,
+          .past = block.past};
+}
+
 // The pieces of one wait are in the sample together, so equal ones are one amount.
 ChainSums::Rows ChainSums::divide(const ChainedBlock& wait, const std::string& on,
                                   const IntervalChains& chains, bool is_whole) {

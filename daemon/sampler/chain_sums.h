@@ -17,8 +17,12 @@
 #include "sampler/peer_names.h"
 #include "sampler/window_paths.h"
 #include "stacks/interval_chains.h"
+#include "stacks/wait_sums.h"
 
 namespace offcpud {
+
+// A block that has ended, with a sample of its stack, and what it was for.
+ChainedBlock chained(const EndedBlock& block, const offcpud_sample& sample, WaitFor wait_for);
 
 // Sums what threads did while others waited for them, by the path from one thread to the next: for
 // each cgroup of the waiters, and for each process. Used by one thread.

@@ -11,6 +11,7 @@
 #include "sampler/chain_sums.h"
 #include "sampler/ended_sums.h"
 #include "sampler/peer_sums.h"
+#include "sampler/release_sums.h"
 #include "sampler/site_place.h"
 #include "sampler/site_sums.h"
 #include "sampler/window_disks.h"
@@ -65,6 +66,7 @@ struct WaitExaminer::WindowSums {
   EndedSums ended;
   SiteSums sites;
   PeerSums peers;
+  ReleaseSums releases;
 };
 
 namespace {
@@ -257,7 +259,12 @@ std::shared_ptr<const WaitWindow> WaitExaminer::examine(const WaitInterval& inte
   WindowPaths paths(interval.cgroups);
   devices_.forget_mounts();
   PeerNames names(paths, devices_);
-  WindowSums sums{paths, names, EndedSums(paths), SiteSums(paths), PeerSums(paths, names)};
+  WindowSums sums{paths,
+                  names,
+                  EndedSums(paths),
+                  SiteSums(paths),
+                  PeerSums(paths, names),
+                  ReleaseSums(paths, names)};
   std::vector<Examined> examined;
   examined.reserve(interval.waits.sums.size());
   for (const WaitSum& sum : interval.waits.sums) {
@@ -290,20 +297,12 @@ void WaitExaminer::add_chains(WaitWindow& window, WindowSums& sums, const WaitIn
   now.reserve(interval.waits.ended.size());
   for (const EndedBlock& block : interval.waits.ended) {
     const offcpud_sample& sample = interval.waits.sums[block.sum].sample;
-    now.push_back({.tid = block.tid,
-                   .tgid = block.tgid,
-                   .local_tgid = sample.local_tgid,
-                   .process_start_ns = sample.process_start_ns,
-                   .since_ns = block.since_ns,
-                   .ended_ns = block.ended_ns,
-                   .stands_for = block.stands_for,
-                   .wait_for = surely_for(*examined[block.sum], means),
-                   .kind = sample.kind,
-                   .cgroup_id = sample.cgroup_id,
-                   .peer = block.peer,
-                   .ender = block.ender,
-                   .past = block.past});
+    const WaitFor wait_for = surely_for(*examined[block.sum], means);
+    now.push_back(chained(block, sample, wait_for));
+    if (wait_for != WaitFor::Lock) continue;
+    sums.releases.add(block, sample.cgroup_id, examined[block.sum]->wait()->site);
   }
+  window.released = std::move(sums.releases).take();
   const bool goes_on = chained_all_ && chained_until_ == interval.begin_at;
   const MonotonicTime begin = goes_on ? chained_from_ : interval.begin_at;
   std::vector<ChainedBlock> all = goes_on ? std::move(chained_) : std::vector<ChainedBlock>();

@@ -137,7 +137,12 @@ class TreeMaker {
                                        : inputs_.takers.missing);
       return;
     }
+    const bool is_lock = node.for_kind == index_of(WaitFor::Lock);
+    if (is_lock) node.released = releasers_of(inputs_.releases, own_unit(), node.name);
     add_peers(node);
+    if (std::ranges::any_of(node.parts, [](const Cause& part) { return part.holder != nullptr; })) {
+      node.released = nullptr;
+    }
     fit(node, why_unknown(node));
     for (Cause& part : node.parts) divide_by_chains(part, inputs_, tree_.unit);
   }
@@ -184,7 +189,8 @@ class TreeMaker {
                             .threads = rate.threads(ns),
                             .error = rate.error(peer.time.variance_ns2),
                             .because = own && is_lock && !holder ? why_nobody_holds(node) : "",
-                            .holder = std::move(holder),
+                            .holder = holder,
+                            .released = own && !holder ? node.released : nullptr,
                             .over = node.over});
       if (peer.kind != UnitPeer::On::Device) continue;
       node.parts.back().load =

@@ -44,6 +44,8 @@ struct WhyHop {
   // It holds the lock for which the hop before waits; then `does` is about this thread. Null: not
   // known, or the hop before waits for no lock.
   std::shared_ptr<const UnitHolder> holder = {};
+  // Of a lock of which no holder is told: who ended such waits before. Null: too few were seen.
+  std::shared_ptr<const LockReleasers> released = {};
 };
 
 // The first hop says what the first unit waits for; the last one is who is to blame, or Unknown.

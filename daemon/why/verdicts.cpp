@@ -114,10 +114,15 @@ std::string question(const WhyHop& waits, const WhyHop& next) {
   }
 }
 
+// Of a lock of which no holder is told, as the next clause.
+std::string released_by(const WhyHop& hop) {
+  return hop.released ? "; " + releasers_text(*hop.released) : std::string();
+}
+
 std::string unknown(const WhyHop& waits, const WhyHop& next) {
   if (waits.for_kind == index_of(WaitFor::Stopped)) return "; " + next.because;
   return "; " + question(waits, next) + " is " + std::string(unknown_or_not_yet(next.because)) +
-         ", because " + next.because;
+         ", because " + next.because + released_by(next);
 }
 
 // What comes after "2.1 threads wait for a lock": whom for.
@@ -139,7 +144,7 @@ std::string whom(const WhyHop& waits, const WhyHop& next) {
       return " of the kernel";
     case Kind::Self:
       return " of " + who(next, is_many(next) ? "others of them" : "the same unit") +
-             (next.because.empty() ? "" : "; " + next.because);
+             (next.because.empty() ? "" : "; " + next.because) + released_by(next);
     default:
       break;
   }

@@ -156,6 +156,20 @@ struct UnitUnheld {
   double ended = 0;  // waits for locks that ended in that window, about
 };
 
+// Waits of a unit for a lock at one site that ended in the last minutes, and the thread that ended
+// them (ReleasedWaits).
+struct UnitRelease {
+  enum class By : std::uint8_t { Thread, Others, Nobody };
+  std::string unit;  // whose threads waited
+  std::string site;
+  By kind = By::Nobody;
+  std::string by;  // of Thread: its unit, or a cgroup of no unit
+  std::string process, thread;
+  std::uint32_t pid = 0, tid = 0;  // 0: not in the daemon's PID namespace
+  double waits = 0, squares = 0;   // about so many; of how many each seen one stands for
+  std::uint32_t samples = 0;       // that were seen
+};
+
 // What one source knows, sorted by unit. If it knows nothing, `missing` says why and completes
 // "unknown, because ...".
 template <class Row>
@@ -192,6 +206,7 @@ struct WhyInputs {
   Source<UnitWaiter> waiters;
   Source<UnitPast> past;
   Source<UnitUnheld> unheld;
+  Source<UnitRelease> releases;
 };
 
 }  // namespace offcpud

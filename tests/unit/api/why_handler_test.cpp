@@ -315,6 +315,37 @@ TEST_F(WhyHandlerTest, AProcessWithoutRoomForChainsIsToldSo) {
   EXPECT_TRUE(ask_json({{"unit", "db.service"}})["sources"]["chains"]["missing"].is_null());
 }
 
+// In windows of the last ten minutes, also before the one that is asked for.
+TEST_F(WhyHandlerTest, WhoReleasedSuchLocksBeforeIsADetailOfALockWithoutHolder) {
+  for (auto& window : view_.peer_history) {
+    auto changed = std::make_shared<PeerWindow>(*window);
+    ReleasedWaits row{.cgroup = "/system.slice/db.service/worker", .site = "row-lock"};
+    row.kind = ReleasedWaits::By::Thread;
+    row.by = "db.service";
+    row.process = row.thread = "postgres";
+    row.pid = row.tid = 77;
+    row.add(1);
+    row.add(1);
+    changed->released = {row};
+    changed->rows.clear();
+    window = changed;
+  }
+  const json lock = ask_json({{"unit", "db.service"}, {"window", "1min"}})["units"][0]["causes"][0];
+  EXPECT_EQ(lock["released_by"]["seen"], 4) << "of both windows";
+  EXPECT_EQ(lock["released_by"]["by"][0]["pid"], 77);
+  EXPECT_EQ(lock["released_by"]["by"][0]["own"], true);
+  const std::string text =
+      test::body_of(ask({{"unit", "db.service"}, {"window", "1min"}, {"format", "text"}}));
+  EXPECT_THAT(text, HasSubstr("; usually released by postgres (pid 77) of the same unit (100 % "));
+  EXPECT_THAT(text,
+              HasSubstr("\n                            usually released by postgres (pid 77)"));
+  const json without = ask_json({{"unit", "db.service"}, {"window", "1min"}}, false);
+  EXPECT_TRUE(without["units"][0]["causes"][0]["released_by"].is_null()) << "it is a detail";
+  hold();
+  const json held = ask_json({{"unit", "db.service"}});
+  EXPECT_TRUE(held["units"][0]["causes"][0].contains("released_by"));
+}
+
 TEST_F(WhyHandlerTest, WhoMayNotSeeDetailsSeesNeitherSitesNorCulprits) {
   const json answer = ask_json({{"window", "1min"}}, false);
   EXPECT_EQ(answer["details"], false);

@@ -87,6 +87,11 @@ class HandMadeInputs {
                                   .ended = ended});
     return *this;
   }
+  // Who ended waits of a unit for a lock.
+  HandMadeInputs& released(UnitRelease release) {
+    inputs.releases.rows.push_back(std::move(release));
+    return *this;
+  }
   // What the unit `on` did while `unit` waited for it.
   HandMadeInputs& during(const std::string& unit, WaitFor wait_for, const std::string& on,
                          std::vector<UnitChain::Step> steps, UnitChain::End end, double threads,
@@ -124,6 +129,7 @@ class HandMadeInputs {
     inputs.waiters.sort();
     inputs.past.sort();
     inputs.unheld.sort();
+    inputs.releases.sort();
     return inputs;
   }
 
