@@ -51,7 +51,7 @@ Source<UnitRelease> releases_of(const View& view, UnitNames& names) {
       release.pid = row.pid;
       release.tid = row.tid;
     }
-    release.waits += row.waits;
+    release.ns += row.ns;
     release.squares += row.squares;
     release.samples += row.samples;
   };

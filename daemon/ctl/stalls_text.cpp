@@ -170,8 +170,8 @@ std::string held_by_text(const Json& stall) {
   return holder_text(holder) + " (" + lock_text(holder) + ")" + deadlock_text(holder);
 }
 
-// "by keeper[12] in app[9], 95 % ± 4 % of 23 waits seen"; of several threads only the process is
-// named.
+// "by keeper[12] in app[9], 95 % ± 4 % of the time of 23 waits seen"; of several threads only the
+// process is named.
 std::string released_by_text(const Json& stall) {
   const Json& released = member(stall, "released_by");
   const Json& by = member(released, "by");
@@ -187,7 +187,7 @@ std::string released_by_text(const Json& stall) {
   return "by " +
          (is_thread ? thread + (tid.empty() ? "" : "[" + tid + "]") + " in " + process : process) +
          ", " + share_text(std::clamp(share.get<double>(), 0.0, 1.0)) + " ± " +
-         share_text(std::clamp(error.get<double>(), 0.0, 1.0)) + " of " +
+         share_text(std::clamp(error.get<double>(), 0.0, 1.0)) + " of the time of " +
          count_text(number_of(released, "seen")) + " waits seen";
 }
 

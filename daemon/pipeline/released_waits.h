@@ -23,17 +23,17 @@ struct ReleasedWaits {
   std::uint32_t pid = 0;        // in the daemon's PID namespace; 0: not there
   std::uint64_t process_start_ns = 0;
   std::uint32_t tid = 0;      // 0: not known in that namespace
-  double waits = 0;           // about so many
-  double squares = 0;         // of how many each sample stands for; summed
+  double ns = 0;              // how long they took, about
+  double squares = 0;         // of the time that each sample stands for; summed
   std::uint32_t samples = 0;  // waits that were seen
 
-  void add(double stands_for) {
-    waits += stands_for;
-    squares += stands_for * stands_for;
+  void add(double stands_for_ns) {
+    ns += stands_for_ns;
+    squares += stands_for_ns * stands_for_ns;
     ++samples;
   }
   void merge(const ReleasedWaits& other) {
-    waits += other.waits;
+    ns += other.ns;
     squares += other.squares;
     samples += other.samples;
   }

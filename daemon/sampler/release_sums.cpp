@@ -10,16 +10,16 @@
 namespace offcpud {
 namespace {
 
-double waits_of(const std::vector<ReleasedWaits>& rows) {
-  double waits = 0;
-  for (const ReleasedWaits& row : rows) waits += row.waits;
-  return waits;
+double length_of(const std::vector<ReleasedWaits>& rows) {
+  double ns = 0;
+  for (const ReleasedWaits& row : rows) ns += row.ns;
+  return ns;
 }
 
 // Of the threads beyond the first `most` makes one row.
 void fold(std::vector<ReleasedWaits>& rows, std::size_t most) {
   std::ranges::stable_sort(rows, std::ranges::greater(), [](const ReleasedWaits& row) {
-    return std::pair(row.kind == ReleasedWaits::By::Nobody, row.waits);
+    return std::pair(row.kind == ReleasedWaits::By::Nobody, row.ns);
   });
   if (rows.empty()) return;
   most += rows.front().kind == ReleasedWaits::By::Nobody ? 1 : 0;
@@ -34,12 +34,13 @@ void fold(std::vector<ReleasedWaits>& rows, std::size_t most) {
 }  // namespace
 
 void ReleaseSums::add(const EndedBlock& block, std::uint64_t cgroup_id, const std::string& site) {
+  if (block.since_ns == 0) return;
   const PeerProcess& by = block.by;
   const std::string& cgroup = paths_.of(cgroup_id);
   const auto [row, is_new] =
       places_[{cgroup, site}].try_emplace({by.tgid, by.start_ns, block.by_tid});
   ReleasedWaits& waits = row->second;
-  waits.add(block.stands_for);
+  waits.add(block.stands_for * static_cast<double>(block.ended_ns - block.since_ns));
   if (!is_new) return;
   waits.cgroup = cgroup;
   waits.site = site;
@@ -61,7 +62,7 @@ std::vector<ReleasedWaits> ReleaseSums::take() && {
     for (auto& [thread, waits] : threads) rows.push_back(std::move(waits));
     fold(rows, kMostOfPlace);
   }
-  std::ranges::stable_sort(places, std::ranges::greater(), waits_of);
+  std::ranges::stable_sort(places, std::ranges::greater(), length_of);
   std::vector<ReleasedWaits> all;
   for (std::vector<ReleasedWaits>& rows : places) {
     if (all.size() + rows.size() > kMostOfAll) break;

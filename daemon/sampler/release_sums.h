@@ -20,14 +20,14 @@ namespace offcpud {
 // of who waited and by site. Used by one thread.
 class ReleaseSums {
  public:
-  // Threads of one place, besides "others"; and rows of all places. Of the places with fewest waits
+  // Threads of one place, besides "others"; and rows of all places. Of the places with least time
   // nothing is told if there are more.
   static constexpr std::size_t kMostOfPlace = 8, kMostOfAll = 256;
 
   // Both must outlive the object.
   ReleaseSums(WindowPaths& paths, PeerNames& names) : paths_(paths), names_(names) {}
 
-  // A wait for a lock at this site.
+  // A wait for a lock at this site. One whose beginning was not seen does not count.
   void add(const EndedBlock& block, std::uint64_t cgroup_id, const std::string& site);
 
   std::vector<ReleasedWaits> take() &&;

@@ -21,7 +21,7 @@ constexpr std::uint32_t kLeastSeen = 3;
 constexpr double kOne = 0.5;
 constexpr std::size_t kMostTold = 3;
 
-// How exactly releasers are told apart: as exactly as leaves one with half of the waits, if there
+// How exactly releasers are told apart: as exactly as leaves one with half of the time, if there
 // is such a one, else by the names of processes.
 enum class Level : std::uint8_t { Thread, Process, Name };
 
@@ -29,7 +29,7 @@ enum class Level : std::uint8_t { Thread, Process, Name };
 using Key = std::tuple<std::string, std::string, std::uint32_t, std::string, std::uint32_t>;
 
 struct Sum {
-  double waits = 0;
+  double ns = 0;
   std::set<std::pair<std::uint32_t, std::uint32_t>> threads;  // process and thread
 };
 
@@ -39,13 +39,13 @@ Key key_of(const UnitRelease& row, Level level) {
           thread ? row.tid : 0};
 }
 
-// Of what was seen: waits of all, and how many equally important ones they are worth (Kish,
+// What was seen: the time of all, and how many equally long waits it is worth (Kish,
 // Survey Sampling, 1965, 11.7).
 struct Evidence {
-  double waits = 0, squares = 0, nobody = 0;
+  double ns = 0, squares = 0, nobody = 0;
   std::uint32_t seen = 0;
 
-  [[nodiscard]] double worth() const { return squares > 0 ? waits * waits / squares : 0; }
+  [[nodiscard]] double worth() const { return squares > 0 ? ns * ns / squares : 0; }
 };
 
 // That of a share of which nothing was known before: a beta distribution. Never 0, however often
@@ -61,13 +61,13 @@ std::vector<By> told_at(Level level, std::span<const UnitRelease> rows, const st
   for (const UnitRelease& row : rows) {
     if (row.site != site || row.kind != UnitRelease::By::Thread) continue;
     Sum& sum = sums[key_of(row, level)];
-    sum.waits += row.waits;
+    sum.ns += row.ns;
     sum.threads.emplace(row.pid, row.tid);
   }
   std::vector<By> told;
   for (const auto& [key, sum] : sums) {
     const auto& [unit, process, pid, thread, tid] = key;
-    const double share = sum.waits / evidence.waits;
+    const double share = sum.ns / evidence.ns;
     told.push_back({.unit = unit,
                     .process = process,
                     .pid = pid,
@@ -113,17 +113,17 @@ std::shared_ptr<const LockReleasers> releasers_of(const Source<UnitRelease>& rel
   for (const UnitRelease& row : rows) {
     if (row.site != site) continue;
     if (row.kind == UnitRelease::By::Nobody) {
-      evidence.nobody += row.waits;
+      evidence.nobody += row.ns;
       continue;
     }
-    evidence.waits += row.waits;
+    evidence.ns += row.ns;
     evidence.squares += row.squares;
     evidence.seen += row.samples;
   }
   if (evidence.seen < kLeastSeen) return nullptr;
   auto found = std::make_shared<LockReleasers>();
   found->seen = evidence.seen;
-  found->nobody = evidence.nobody / (evidence.nobody + evidence.waits);
+  found->nobody = evidence.nobody / (evidence.nobody + evidence.ns);
   for (const Level level : {Level::Thread, Level::Process, Level::Name}) {
     found->by = told_at(level, rows, site, evidence);
     if (found->is_one()) break;
@@ -138,7 +138,7 @@ std::string releasers_text(const LockReleasers& releasers) {
   return std::string(releasers.is_one() ? "usually released by "
                                         : "released by many, most often ") +
          who(most) + (most.own ? " of the same unit" : of_unit("of", most.unit)) + " (" +
-         share_text(most.share) + " ± " + share_text(most.error) + " of " +
+         share_text(most.share) + " ± " + share_text(most.error) + " of the time of " +
          counted(releasers.seen, "wait") + " seen)";
 }
 

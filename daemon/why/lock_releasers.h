@@ -23,14 +23,14 @@ struct LockReleasers {
     std::uint32_t tid = 0;  // 0: the same, or not known
     std::size_t threads = 1;
     bool own = false;  // of the unit that waits
-    double share = 0;  // of the waits that a thread ended
+    double share = 0;  // of the time of waits that a thread ended
     double error = 0;  // its standard deviation, given what was seen
   };
   std::vector<By> by;      // who ended most comes first; few
   std::uint32_t seen = 0;  // waits that a thread was seen to end
-  double nobody = 0;       // share of all that ended otherwise: by a timeout, say
+  double nobody = 0;       // share of the time of all that ended otherwise: by a timeout, say
 
-  // Whether one of them ended at least half.
+  // Whether one of them ended waits of at least half of that time.
   [[nodiscard]] bool is_one() const;
 };
 
@@ -38,7 +38,8 @@ struct LockReleasers {
 std::shared_ptr<const LockReleasers> releasers_of(const Source<UnitRelease>& releases,
                                                   const std::string& unit, const std::string& site);
 
-// "usually released by postgres (pid 28704) of the same unit (95 % ± 4 % of 23 waits seen)"
+// "usually released by postgres (pid 28704) of the same unit (95 % ± 4 % of the time of 23 waits
+// seen)"
 std::string releasers_text(const LockReleasers& releasers);
 
 }  // namespace offcpud

@@ -12,21 +12,22 @@ from case import main
 from waited_on_case import WaitedOnCase
 
 # Two threads hold the lock for long, a third one waits for it. Each notes, while it holds the lock, that it will be
-# the one to release it; who had to wait counts whom that names.
+# the one to release it; who had to wait adds its time to that of whom this names.
 PYTHON = """
 import json, sys, threading, time
 lock = threading.Lock()
 last = "nobody"
-waits = {"keeper": 0, "other": 0, "short": 0}
+waits = {"keeper": 0.0, "other": 0.0, "short": 0.0}
 def use(name, hold, rest):
     global last
     with open("/proc/self/task/%d/comm" % threading.get_native_id(), "w") as comm:
         comm.write(name)
     while True:
-        waited = lock.locked()
+        begin = time.monotonic()
         with lock:
-            if waited:
-                waits[last] += 1
+            waited = time.monotonic() - begin
+            if waited > 0.001:
+                waits[last] += waited
             time.sleep(hold)
             last = name
         time.sleep(rest)

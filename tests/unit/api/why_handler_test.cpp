@@ -324,8 +324,8 @@ TEST_F(WhyHandlerTest, WhoReleasedSuchLocksBeforeIsADetailOfALockWithoutHolder) 
     row.by = "db.service";
     row.process = row.thread = "postgres";
     row.pid = row.tid = 77;
-    row.add(1);
-    row.add(1);
+    row.add(1e9);
+    row.add(1e9);
     changed->released = {row};
     changed->rows.clear();
     window = changed;

@@ -117,16 +117,19 @@ TEST(StallsText, SaysWhoReleasedSuchLocksBefore) {
                        by + "]}}]}",
                    true);
   };
-  EXPECT_THAT(released(R"({"process": "app", "pid": 9, "thread": "kee\u001bper", "tid": 12,
+  EXPECT_THAT(
+      released(R"({"process": "app", "pid": 9, "thread": "kee\u001bper", "tid": 12,
                            "share": 0.95, "error": 0.04})"),
-              HasSubstr("\n    released   by kee\\x1bper[12] in app[9], 95 % ± 4.0 % of 23 waits "
-                        "seen\n"));
-  EXPECT_THAT(released(R"({"process": "postgres", "pid": 7, "thread": "postgres", "tid": 7,
+      HasSubstr(
+          "\n    released   by kee\\x1bper[12] in app[9], 95 % ± 4.0 % of the time of 23 waits "
+          "seen\n"));
+  EXPECT_THAT(
+      released(R"({"process": "postgres", "pid": 7, "thread": "postgres", "tid": 7,
                            "share": 1, "error": 0.01})"),
-              HasSubstr("\n    released   by postgres[7], 100 % ± 1.0 % of 23 waits seen\n"));
+      HasSubstr("\n    released   by postgres[7], 100 % ± 1.0 % of the time of 23 waits seen\n"));
   EXPECT_THAT(released(R"({"process": "java", "pid": null, "thread": null, "share": 1e300,
                            "error": 0.5})"),
-              HasSubstr("\n    released   by java, 100 % ± 50 % of 23 waits seen\n"));
+              HasSubstr("\n    released   by java, 100 % ± 50 % of the time of 23 waits seen\n"));
   EXPECT_THAT(released(""), Not(HasSubstr("released")));
   EXPECT_THAT(released(R"({"process": "java", "share": "all"})"), Not(HasSubstr("released")));
 }

@@ -19,10 +19,10 @@ using By = ReleasedWaits::By;
 
 constexpr std::uint64_t kWeb = 11, kDb = 12;  // ids of cgroups
 
-// A wait that this thread of process `tgid` ended; 0: nobody did.
+// A wait of 1 ns that this thread of process `tgid` ended; 0: nobody did.
 EndedBlock ended_by(std::uint32_t tgid, std::uint32_t tid, std::string_view thread,
                     double stands_for = 1) {
-  EndedBlock block{.stands_for = stands_for};
+  EndedBlock block{.since_ns = 100, .ended_ns = 101, .stands_for = stands_for};
   if (tgid == 0) return block;
   block.by = {.tgid = tgid, .local_tgid = tgid, .start_ns = 7, .cgroup_id = kDb};
   std::string_view("postgres").copy(block.by.comm.data(), block.by.comm.size());
@@ -55,7 +55,7 @@ TEST_F(ReleaseSumsOfAWindow, ThreadsOfOnePlaceAreToldApart) {
   EXPECT_EQ(rows[0].process, "postgres");
   EXPECT_EQ(rows[0].pid, 20U);
   EXPECT_EQ(rows[0].tid, 20U);
-  EXPECT_DOUBLE_EQ(rows[0].waits, 4);
+  EXPECT_DOUBLE_EQ(rows[0].ns, 4);
   EXPECT_DOUBLE_EQ(rows[0].squares, 10);
   EXPECT_EQ(rows[0].samples, 2U);
   EXPECT_EQ(rows[1].thread, "writer");
@@ -68,6 +68,23 @@ TEST_F(ReleaseSumsOfAWindow, WhatNobodyEndedIsARowOfItsOwn) {
   const auto rows = std::move(sums_).take();
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(std::ranges::count(rows, By::Nobody, &ReleasedWaits::kind), 1);
+}
+
+// A long wait is worth more than many short ones.
+TEST_F(ReleaseSumsOfAWindow, WaitsCountByTheirTime) {
+  EndedBlock long_one = ended_by(20, 20, "postgres");
+  long_one.ended_ns = 1'100;
+  sums_.add(long_one, kWeb, "row-lock");
+  for (int i = 0; i < 5; ++i) sums_.add(ended_by(30, 30, "postgres"), kWeb, "row-lock");
+  EndedBlock began_unseen = ended_by(30, 30, "postgres");
+  began_unseen.since_ns = 0;
+  sums_.add(began_unseen, kWeb, "row-lock");
+  const auto rows = std::move(sums_).take();
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_DOUBLE_EQ(rows[0].ns, 1'000);
+  EXPECT_EQ(rows[0].pid, 20U);
+  EXPECT_DOUBLE_EQ(rows[1].ns, 5);
+  EXPECT_EQ(rows[1].samples, 5U) << "how long another one took is not known";
 }
 
 // Another namespace's numbers of threads are not known.
@@ -91,20 +108,20 @@ TEST_F(ReleaseSumsOfAWindow, FurtherThreadsAreOthersAndNoWaitIsMissing) {
   EXPECT_EQ(std::ranges::count(rows, By::Thread, &ReleasedWaits::kind),
             static_cast<std::ptrdiff_t>(ReleaseSums::kMostOfPlace));
   EXPECT_EQ(std::ranges::count(rows, By::Nobody, &ReleasedWaits::kind), 1) << "however few";
-  double waits = 0;
+  double ns = 0;
   std::uint32_t samples = 0;
   for (const ReleasedWaits& row : rows) {
-    waits += row.waits;
+    ns += row.ns;
     samples += row.samples;
     if (row.kind == By::Thread) {
       EXPECT_GT(row.tid, 100 + kThreads - 1 - ReleaseSums::kMostOfPlace);
     }
   }
-  EXPECT_DOUBLE_EQ(waits, kThreads * (kThreads + 1) / 2.0 + 1);
+  EXPECT_DOUBLE_EQ(ns, kThreads * (kThreads + 1) / 2.0 + 1);
   EXPECT_EQ(samples, kThreads + 1);
 }
 
-TEST_F(ReleaseSumsOfAWindow, PlacesWithMostWaitsHaveTheRoom) {
+TEST_F(ReleaseSumsOfAWindow, PlacesWithMostTimeHaveTheRoom) {
   constexpr int kPlaces = 2 * ReleaseSums::kMostOfAll;
   for (int i = 0; i < kPlaces; ++i) {
     sums_.add(ended_by(20, 20, "postgres", i + 1), kWeb, "lock" + std::to_string(i));

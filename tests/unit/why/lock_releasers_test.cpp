@@ -30,7 +30,7 @@ UnitRelease release(std::uint32_t pid, std::uint32_t tid, std::uint32_t samples,
   row.thread = thread;
   row.pid = pid;
   row.tid = tid;
-  row.waits = row.squares = row.samples = samples;
+  row.ns = row.squares = row.samples = samples;
   return row;
 }
 
@@ -60,7 +60,8 @@ TEST(LockReleasers, AreToldWithShareEvidenceAndError) {
   EXPECT_EQ(found->seen, 100U);
   EXPECT_DOUBLE_EQ(found->nobody, 0);
   EXPECT_EQ(releasers_text(*found),
-            "usually released by postgres (pid 28704) of the same unit (95 % ± 2.3 % of 100 waits "
+            "usually released by postgres (pid 28704) of the same unit (95 % ± 2.3 % of the time "
+            "of 100 waits "
             "seen)");
 }
 
@@ -72,10 +73,10 @@ TEST(LockReleasers, NothingIsCertain) {
   EXPECT_GT(found->by[0].error, 0.1);
 }
 
-// A sample that stands for many waits is one look.
+// A sample that stands for much time is one look.
 TEST(LockReleasers, ASampleThatStandsForManyIsNoMoreEvidence) {
   UnitRelease rare = release(7, 7, 4);
-  rare.waits = 400;
+  rare.ns = 400;
   rare.squares = 4 * 100.0 * 100;
   const auto many = releasers_of(source({rare}), "db", kSite);
   const auto few = releasers_of(source({release(7, 7, 4)}), "db", kSite);
@@ -113,7 +114,8 @@ TEST(LockReleasers, AreToldApartNoFurtherThanLeavesOneWithHalf) {
   const auto process = releasers_of(source(rows), "db", kSite);
   ASSERT_NE(process, nullptr);
   EXPECT_EQ(releasers_text(*process),
-            "usually released by postgres (pid 7, 8 threads) of the same unit (100 % ± 1.2 % of 80 "
+            "usually released by postgres (pid 7, 8 threads) of the same unit (100 % ± 1.2 % of "
+            "the time of 80 "
             "waits seen)");
   rows[3] = release(7, 103, 200, "keeper");
   EXPECT_THAT(
@@ -151,7 +153,7 @@ TEST(LockReleasers, TheSentenceGoesOnWithThem) {
       sentence(host, "db"),
       "db: 8.0 threads wait for a lock (postgresql-heavyweight-lock); who holds it is unknown, "
       "because nobody can see who holds a lock of its kind; usually released by postgres (pid "
-      "28704) of the same unit (100 % ± 1.0 % of 95 waits seen)");
+      "28704) of the same unit (100 % ± 1.0 % of the time of 95 waits seen)");
 }
 
 TEST(LockReleasers, SoDoesThatOfALockOfTheUnitsOwn) {
@@ -165,7 +167,7 @@ TEST(LockReleasers, SoDoesThatOfALockOfTheUnitsOwn) {
   EXPECT_THAT(sentence(host, "db"),
               HasSubstr("of the same unit (java); nobody can see who holds a lock of its kind; "
                         "usually released by thread invoice-worker (tid 12 of java, pid 5) of the "
-                        "same unit (100 % ± 2.3 % of 40 waits seen)"));
+                        "same unit (100 % ± 2.3 % of the time of 40 waits seen)"));
 }
 
 TEST(LockReleasers, AreNotToldWhereAHolderIsKnown) {
