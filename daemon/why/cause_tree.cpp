@@ -26,6 +26,11 @@ constexpr std::array<std::string_view, kForKinds> kWords = {
     "for a timer",     "for something that nobody can tell",
     "for a CPU",       "for a CPU by cpu.max"};
 
+constexpr const char* kNoFile =
+    "its file was not seen: page faults, io_uring and calls that name a file by its path have none";
+constexpr const char* kIoUring =
+    "a wait in io_uring ends with any of its requests, and the kernel does not say with which";
+
 Cause::Kind kind_of(UnitTaker::By by) {
   switch (by) {
     case UnitTaker::By::Unit:
@@ -220,6 +225,8 @@ class TreeMaker {
     if (node.for_kind == index_of(WaitFor::Stopped)) return "who stopped it is not recorded";
     if (!inputs_.peers.known()) return inputs_.peers.missing;
     if (node.for_kind == index_of(WaitFor::Lock)) return why_nobody_holds(node);
+    if (node.for_kind == index_of(WaitFor::Storage)) return kNoFile;
+    if (node.name == "io-uring") return kIoUring;
     return "the other end was not seen";
   }
 
@@ -230,17 +237,30 @@ class TreeMaker {
     const UnitUnheld seen = unheld();
     std::uint32_t lasting = 0;
     for (const Cause::Site& site : node.sites) lasting += site.lasting;
-    const std::uint32_t most = std::max({seen.changes_hands, seen.seen_once, seen.names_nobody});
+    const std::uint32_t most =
+        std::max({seen.changes_hands, seen.seen_once, seen.names_nobody, seen.no_single_holder});
     if (most == 0) {
-      return lasting == 0 && is_any_lock(node.name) ? why_none_lasted(seen)
-                                                    : "nobody can see who holds a lock of its kind";
+      return lasting == 0 && is_any_lock(node.name) ? why_none_lasted(seen) : why_unseen(node.name);
     }
     const std::string during = ", during " + counted(most, "wait");
     if (most == seen.changes_hands) {
       return "it is held by many in turn: nobody held it at both looks" + during;
     }
     if (most == seen.seen_once) return std::string(kOneLook) + during;
+    if (most == seen.no_single_holder) return why_no_single_holder(node.name) + during;
     return "it named nobody when it was looked at" + during;
+  }
+
+  // Of a kind of lock whose holder no look can see.
+  static std::string why_unseen(const std::string& site) {
+    if (site != "kernel-lock") return "nobody can see who holds a lock of its kind";
+    return "the kernel does not say who holds it; of its mutexes and semaphores it says so from "
+           "6.16 on, with CONFIG_DETECT_HUNG_TASK_BLOCKER";
+  }
+
+  static std::string why_no_single_holder(const std::string& site) {
+    return site == "file-lock" ? "no process alone has the locks on that file"
+                               : "readers have it, whom the kernel does not name";
   }
 
   // Few waits may all be for one holder.

@@ -152,7 +152,8 @@ struct UnitPast {
 // these locks in the last window.
 struct UnitUnheld {
   std::string unit;
-  std::uint32_t names_nobody = 0, changes_hands = 0, seen_once = 0;  // see LockLook
+  // See LockLook.
+  std::uint32_t names_nobody = 0, changes_hands = 0, seen_once = 0, no_single_holder = 0;
   double ended = 0;  // waits for locks that ended in that window, about
 };
 

@@ -78,12 +78,13 @@ class HandMadeInputs {
   }
   // What was seen of locks without a holder.
   HandMadeInputs& unheld(const std::string& unit, std::uint32_t names_nobody,
-                         std::uint32_t changes_hands, std::uint32_t seen_once = 0,
-                         double ended = 0) {
+                         std::uint32_t changes_hands, std::uint32_t seen_once = 0, double ended = 0,
+                         std::uint32_t no_single_holder = 0) {
     inputs.unheld.rows.push_back({.unit = unit,
                                   .names_nobody = names_nobody,
                                   .changes_hands = changes_hands,
                                   .seen_once = seen_once,
+                                  .no_single_holder = no_single_holder,
                                   .ended = ended});
     return *this;
   }
