@@ -16,12 +16,12 @@ namespace offcpud {
 
 // The most rows of one source, besides those that sum up what is beyond. Windows of the default
 // length hold fewer together, so only longer ones reach this; the last windows come first.
-inline constexpr std::size_t kMostRows = 8'192;
+inline constexpr std::size_t kMostSourceRows = 8'192;
 
 // Whether a row with this key has a place, or gets one. If not, it is counted.
 template <class Row, class Sums, class Key>
 bool has_room(Source<Row>& source, const Sums& sums, const Key& key) {
-  if (sums.size() < kMostRows || sums.contains(key)) return true;
+  if (sums.size() < kMostSourceRows || sums.contains(key)) return true;
   ++source.left_out;
   return false;
 }

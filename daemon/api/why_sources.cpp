@@ -34,7 +34,7 @@ using SiteKey = std::tuple<std::string, WaitFor, std::string>;  // unit, what fo
 // Without the site; if there is no row for that, and even these have no room, without the unit.
 SiteKey without_room(const std::map<SiteKey, UnitSite>& sums, SiteKey key) {
   std::get<2>(key).clear();
-  if (sums.size() >= 2 * kMostRows && !sums.contains(key)) std::get<0>(key) = kOtherCgroup;
+  if (sums.size() >= 2 * kMostSourceRows && !sums.contains(key)) std::get<0>(key) = kOtherCgroup;
   return key;
 }
 
