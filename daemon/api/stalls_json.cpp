@@ -12,13 +12,17 @@
 #include <utility>
 
 #include "api/labels_json.h"
+#include "api/releasers_json.h"
 #include "api/stall_query.h"
 #include "api/syscall_names.h"
+#include "api/unit_names.h"
+#include "api/why_sources.h"
 #include "base/hist_kind.h"
 #include "base/text.h"
 #include "base/utc.h"
 #include "holders/lock_holder.h"
 #include "pipeline/stall_peers.h"
+#include "why/lock_releasers.h"
 
 namespace offcpud {
 namespace {
@@ -113,6 +117,27 @@ void append_held_by(Json& json, const Stall& stall, const StallPeers& peers) {
                      {"cgroup", held->holder_cgroup},
                      {"deadlock", peers.is_deadlocked(stall)}};
 }
+
+// Who ended waits for locks before, by site: the best guess at who holds one whose holder nobody
+// can see.
+class Releasers {
+ public:
+  explicit Releasers(const View& view) : releases_(releases_of(view, names_)) {}
+
+  // Left out where a holder is known, where it is no lock, and where too little was seen.
+  void append(Json& json, const Stall& stall, const StallPeers& peers) {
+    const bool is_lock = stall.wait != nullptr && stall.wait->wait_for == WaitFor::Lock;
+    if (stall.ended || !is_lock || peers.held(stall) != nullptr) return;
+    const std::string& unit = names_.of(stall.labels->cgroup);
+    if (const auto found = releasers_of(releases_, unit, stall.wait->site)) {
+      json["released_by"] = releasers_json(found);
+    }
+  }
+
+ private:
+  UnitNames names_;
+  Source<UnitRelease> releases_;
+};
 
 // The kernel writes an address in place of a function that it has no name for.
 Json stack_json(const Stall& stall, const WaitDetail& detail, const StallSight& sight) {
@@ -222,6 +247,7 @@ Result<std::string> stalls_json(const View& view,
                                 const StallSight& sight) {
   TRY(const StallQuery wanted, StallQuery::parse(query));
   const StallPeers peers(view);
+  Releasers releasers(view);
   Json list = Json::array();
   std::size_t matching = 0;
   std::uint64_t dropped = 0;
@@ -232,6 +258,7 @@ Result<std::string> stalls_json(const View& view,
         if (!wanted.admits(*stall)) continue;
         if (++matching > wanted.limit) continue;
         list.push_back(stall_json(*stall, peers, sight, view.taken_wall));
+        releasers.append(list.back(), *stall, peers);
       }
     }
   }

@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "attribution/subject.h"
+
 namespace offcpud {
 namespace {
 
@@ -42,9 +44,10 @@ void limit_verdicts(WhyAnswer& answer, std::size_t limit) {
   answer.verdicts.erase(first_left, answer.verdicts.end());
 }
 
-UnitCauses total_of(const std::vector<UnitCauses>& all) {
+UnitCauses total_of(WhyUnits& trees, const std::vector<std::string>& units) {
   UnitCauses total;
-  for (const UnitCauses& tree : all) {
+  for (const std::string& unit : units) {
+    const UnitCauses& tree = trees.of(unit);
     total.actionable += tree.actionable;
     total.over += tree.over;
     total.unknown += tree.unknown;
@@ -55,6 +58,35 @@ UnitCauses total_of(const std::vector<UnitCauses>& all) {
   return total;
 }
 
+// Verdicts of the whole host, and the trees of the units that they are about, in their order.
+void add_of_host(WhyAnswer& answer, WhyUnits& trees, std::size_t limit) {
+  answer.verdicts = verdicts(trees, std::numeric_limits<std::size_t>::max());
+  limit_verdicts(answer, limit);
+  std::set<std::string> told;
+  for (const WhyVerdict& verdict : answer.verdicts) {
+    if (told.insert(verdict.unit).second) answer.trees.push_back(trees.of(verdict.unit));
+  }
+}
+
+// The trees of those units that wait most, their verdicts, and who waits for these units.
+void add_of_units(WhyAnswer& answer, WhyUnits& trees, std::vector<std::string> units,
+                  std::size_t limit) {
+  std::ranges::stable_sort(units, {}, [&](const std::string& unit) {
+    const UnitCauses& tree = trees.of(unit);
+    return std::pair(tree.is_over(), -tree.actionable);
+  });
+  if (units.size() > limit) {
+    answer.more_units = units.size() - limit;
+    units.resize(limit);
+  }
+  for (const std::string& unit : units) {
+    answer.trees.push_back(trees.of(unit));
+    std::ranges::move(verdicts_of(trees, unit), std::back_inserter(answer.verdicts));
+  }
+  answer.dependents = dependents_of(trees, units);
+  answer.all_verdicts = answer.verdicts.size();
+}
+
 }  // namespace
 
 WhyAnswer why_answer(WhyInputs inputs, WallTime taken, const std::vector<std::string>& units,
@@ -62,36 +94,14 @@ WhyAnswer why_answer(WhyInputs inputs, WallTime taken, const std::vector<std::st
   WhyAnswer answer{.taken = taken, .whole_host = whole_host, .details = details};
   answer.inputs = std::move(inputs);
   WhyUnits trees(answer.inputs);
-  std::vector<UnitCauses> all;
-  for (const std::string& unit : whole_host ? units_in(answer.inputs) : units) {
-    all.push_back(trees.of(unit));
-  }
-  answer.total = total_of(all);
-  std::ranges::stable_sort(
-      all, {}, [](const UnitCauses& tree) { return std::pair(tree.is_over(), -tree.actionable); });
+  answer.total = total_of(trees, whole_host ? units_in(answer.inputs) : units);
+  answer.unnamed = trees.of(std::string(kOtherCgroup)).actionable;
   if (whole_host) {
-    answer.verdicts = verdicts(trees, std::numeric_limits<std::size_t>::max());
-    limit_verdicts(answer, limit);
-    // The trees of those that the verdicts are about, in their order.
-    std::set<std::string> told;
-    for (const WhyVerdict& verdict : answer.verdicts) {
-      if (told.insert(verdict.unit).second) answer.trees.push_back(trees.of(verdict.unit));
-    }
+    add_of_host(answer, trees, limit);
   } else {
-    if (all.size() > limit) {
-      answer.more_units = all.size() - limit;
-      all.resize(limit);
-    }
-    answer.trees = std::move(all);
-    for (const UnitCauses& tree : answer.trees) {
-      for (WhyVerdict& verdict : verdicts_of(trees, tree.unit)) {
-        answer.verdicts.push_back(std::move(verdict));
-      }
-      std::ranges::move(dependents_of(trees, tree.unit), std::back_inserter(answer.dependents));
-    }
-    answer.all_verdicts = answer.verdicts.size();
+    add_of_units(answer, trees, units, limit);
   }
-  answer.graph = wait_graph(answer.inputs);
+  answer.graph = wait_graph(trees);
   return answer;
 }
 

@@ -25,6 +25,9 @@ struct WhyAnswer {
   std::size_t more_units = 0;    // which the limit leaves out, verdict and tree
   // Who waits for the units that were asked for; of the whole host the verdicts say it.
   std::vector<Dependent> dependents;
+  // Threads that wait for what somebody may act on, in cgroups or at places that found no room of
+  // their own: the unit "(other)". They may be of any unit.
+  double unnamed = 0;
   WaitGraph graph;
   UnitCauses total;                    // of the host; without causes
   WhyInputs inputs;                    // only their lengths, and what is missing, are shown

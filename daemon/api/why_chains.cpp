@@ -35,11 +35,20 @@ Source<UnitChain> chains_of(const View& view, std::chrono::milliseconds window, 
   std::map<Key, UnitChain> sums;
   const auto add = [&](const ChainWaits& row) {
     const std::string& unit = names.of(row.cgroup);
-    Path path;
-    for (const ChainWaits::Step& step : row.steps) path.emplace_back(step.wait_for, step.on);
-    const auto [sum, is_new] =
-        sums.try_emplace({unit, row.wait_for, row.on, std::move(path), row.end});
-    if (is_new) sum->second = chain_of(row, unit, names);
+    Key key{unit, row.wait_for, row.on, {}, row.end};
+    for (const ChainWaits::Step& step : row.steps) {
+      std::get<Path>(key).emplace_back(step.wait_for, step.on);
+    }
+    const bool fits = has_room(source, sums, key);
+    if (!fits) key = Key{unit, row.wait_for, row.on, {}, ChainWaits::End::Unknown};
+    const auto [sum, is_new] = sums.try_emplace(std::move(key));
+    if (is_new) {
+      sum->second = chain_of(row, unit, names);
+      if (!fits) {
+        sum->second.steps.clear();
+        sum->second.end = ChainWaits::End::Unknown;
+      }
+    }
     sum->second.time += row.time;
   };
   const auto length =
@@ -48,6 +57,21 @@ Source<UnitChain> chains_of(const View& view, std::chrono::milliseconds window, 
       });
   move_rows(source, sums, length);
   return source;
+}
+
+void add_process_chains(WhyInputs& inputs, const WaitWindow& window, double seconds,
+                        const ProcessRow& process, UnitNames& names) {
+  Source<UnitChain>& chains = inputs.chains;
+  if (!chains.known()) chains.seconds = seconds;
+  bool is_there = false;
+  for (const ChainWaits& row : window.process_chains) {
+    if (row.pid != process.pid || row.process_start_ns != process.start_ns) continue;
+    is_there = true;
+    chains.rows.push_back(chain_of(row, process_subject(process), names));
+    chains.rows.back().time = scaled(row.time, chains.seconds / seconds);
+  }
+  inputs.no_room_for_chains = !is_there && window.unchained > 0;
+  chains.sort();
 }
 
 }  // namespace offcpud

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "api/releasers_json.h"
 #include "api/why_answer.h"
 #include "base/no_unit.h"
 #include "base/utc.h"
@@ -92,6 +93,7 @@ Json cause_json(const UnitCauses& unit, const Cause& cause, double all, double s
                {"because", text_or_null(cause.because)},
                {"over", cause.over},
                {"holder", holder_json(cause.holder)},
+               {"released_by", releasers_json(cause.released)},
                {"load", load_json(cause.load)},
                {"evidence", text_or_null(evidence_for(unit.unit, cause))}};
   if (cause.kind == Cause::Kind::For && !cause.sites.empty()) {
@@ -203,7 +205,14 @@ Json graph_json(const WaitGraph& graph) {
 template <class Row>
 Json source_json(const Source<Row>& source) {
   return {{"seconds", source.seconds},
-          {"missing", source.known() ? Json(nullptr) : Json(source.missing)}};
+          {"missing", source.known() ? Json(nullptr) : Json(source.missing)},
+          {"left_out", source.left_out}};
+}
+
+Json chains_json(const WhyInputs& inputs) {
+  Json json = source_json(inputs.chains);
+  if (inputs.no_room_for_chains) json["missing"] = "too many other processes waited longer";
+  return json;
 }
 
 }  // namespace
@@ -220,7 +229,7 @@ std::string why_json(const WhyAnswer& answer) {
                  {"peers", source_json(inputs.peers)},
                  {"takers", source_json(inputs.takers)},
                  {"holders", source_json(inputs.holders)},
-                 {"chains", source_json(inputs.chains)},
+                 {"chains", chains_json(inputs)},
                  {"loads", source_json(inputs.loads)}}}};
   json["total"] = unit_json(answer.total, seconds);
   json["total"].erase("unit");
@@ -231,6 +240,7 @@ std::string why_json(const WhyAnswer& answer) {
   for (const WhyVerdict& verdict : answer.verdicts) list.push_back(verdict_json(verdict));
   json["verdicts"] = std::move(list);
   json["more_units"] = answer.more_units;
+  json["unnamed"] = answer.unnamed;
   Json units = Json::array();
   for (const UnitCauses& tree : answer.trees) units.push_back(unit_json(tree, seconds));
   json["units"] = std::move(units);

@@ -31,6 +31,33 @@ std::string dependents_text(const WhyAnswer& answer) {
   return text;
 }
 
+std::string no_chains_text(const WhyAnswer& answer) {
+  if (!answer.inputs.no_room_for_chains) return {};
+  const std::string& unit = answer.inputs.unit_of_process;
+  const std::string command = evidence_for({}, {.kind = Cause::Kind::Unit, .name = unit});
+  return "what others did during these waits is not kept, because too many processes waited "
+         "longer" +
+         printable(command.empty() ? "" : "; of its unit: " + command) + "\n";
+}
+
+std::string no_room_text(const WhyAnswer& answer) {
+  std::string text;
+  if (answer.unnamed >= kLeastThreads) {
+    text +=
+        threads_text(answer.unnamed) +
+        " threads wait in cgroups, or at places, that found no room of their own (\"(other)\"); "
+        "units may wait more than is said of them\n";
+  }
+  const WhyInputs& inputs = answer.inputs;
+  const std::size_t left_out = inputs.sites.left_out + inputs.peers.left_out +
+                               inputs.takers.left_out + inputs.chains.left_out;
+  if (left_out > 0) {
+    text += counted(left_out, "amount") +
+            " found no room in so long a time, and count as of others; shorter: --window 1min\n";
+  }
+  return text;
+}
+
 std::string more_units_text(const WhyAnswer& answer) {
   if (answer.more_units == 0) return {};
   std::string text = counted(answer.more_units, "more unit");
@@ -54,7 +81,8 @@ std::string not_kept_text(const WhyAnswer& answer) {
 }  // namespace
 
 std::string notes_text(const WhyAnswer& answer) {
-  return dependents_text(answer) + more_units_text(answer) + not_kept_text(answer);
+  return dependents_text(answer) + no_chains_text(answer) + no_room_text(answer) +
+         more_units_text(answer) + not_kept_text(answer);
 }
 
 }  // namespace offcpud

@@ -58,10 +58,11 @@ Source<UnitPeer> peers_of(const View& view, std::chrono::milliseconds window, Un
   std::map<Key, UnitPeer> sums;
   const auto add = [&](const PeerWindow::Row& row) {
     const std::string& unit = names.of(row.cgroup);
-    const Key key{unit, row.wait_for, row.on};
+    Key key{unit, row.wait_for, row.on};
+    if (!has_room(source, sums, key)) std::get<2>(key) = kOtherCgroup;
     const auto [sum, is_new] = sums.try_emplace(key);
     if (is_new) {
-      sum->second = peer_on(row.on, names);
+      sum->second = peer_on(std::get<2>(key), names);
       sum->second.unit = unit;
       sum->second.wait_for = row.wait_for;
       const auto process = processes.find(key);

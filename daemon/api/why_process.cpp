@@ -6,18 +6,13 @@
 #include <utility>
 
 #include "api/top_rows.h"
+#include "api/why_rows.h"
 #include "api/why_sources.h"
 #include "base/hist_kind.h"
 #include "pipeline/wait_window.h"
 
 namespace offcpud {
 namespace {
-
-// Makes of an amount within a process's window what it would be within that of the host's units, so
-// that all rows of a source are divided by the same length.
-WaitTime scaled(const WaitTime& time, double scale) {
-  return {.ns = time.ns * scale, .variance_ns2 = time.variance_ns2 * scale * scale};
-}
 
 bool is_of(const auto& waits, const ProcessRow& process) {
   return waits.pid == process.pid && waits.process_start_ns == process.start_ns;
@@ -88,6 +83,7 @@ void add_process(WhyInputs& inputs, const View& view, const ProcessRow& process,
     if (seconds > 0) {
       add_sites(inputs.sites, *view.waits, seconds, process, view.taken - view.waits->end_at);
       add_peers(inputs.peers, *view.waits, seconds, process, names);
+      add_process_chains(inputs, *view.waits, seconds, process, names);
     }
   }
   const double interval = interval_seconds(view).value_or(0);

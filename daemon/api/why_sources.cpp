@@ -8,6 +8,7 @@
 
 #include "api/unit_names.h"
 #include "api/why_rows.h"
+#include "attribution/subject.h"
 #include "base/hist_kind.h"
 #include "pipeline/site_history.h"
 #include "pipeline/wait_history.h"
@@ -28,19 +29,27 @@ void add_site(UnitSite& sum, const auto& waits, bool last, std::chrono::nanoseco
   sum.oldest.merge(waits.oldest.after(since));
 }
 
+using SiteKey = std::tuple<std::string, WaitFor, std::string>;  // unit, what for, site
+
+// Without the site; if there is no row for that, and even these have no room, without the unit.
+SiteKey without_room(const std::map<SiteKey, UnitSite>& sums, SiteKey key) {
+  std::get<2>(key).clear();
+  if (sums.size() >= 2 * kMostSourceRows && !sums.contains(key)) std::get<0>(key) = kOtherCgroup;
+  return key;
+}
+
 Source<UnitSite> sites_of(const View& view, const WhyQuery& query, bool details, UnitNames& names) {
   Source<UnitSite> source;
   source.missing = kNotExamined;
-  std::map<std::tuple<std::string, WaitFor, std::string>, UnitSite> sums;
+  std::map<SiteKey, UnitSite> sums;
   const auto length =
       for_each_recent(view.site_history, query.window, [&](const SiteWindow& window, bool last) {
         for (const CgroupWaits& waits : window.sites) {
-          const std::string& unit = names.of(*waits.cgroup);
-          const std::string& site = details ? *waits.site : std::string();
-          UnitSite& sum = sums[{unit, waits.wait_for, site}];
-          sum.unit = unit;
-          sum.wait_for = waits.wait_for;
-          sum.site = site;
+          SiteKey key{names.of(*waits.cgroup), waits.wait_for,
+                      details ? *waits.site : std::string()};
+          if (!has_room(source, sums, key)) key = without_room(sums, std::move(key));
+          UnitSite& sum = sums[key];
+          std::tie(sum.unit, sum.wait_for, sum.site) = key;
           add_site(sum, waits, last, view.taken - window.end);
         }
       });
@@ -97,6 +106,7 @@ WhyInputs why_inputs(const View& view, const WhyQuery& query, const ProcessRow* 
     inputs.loads = loads_of(view, query.window, names);
     inputs.waiters = waiters_of(view, names);
     inputs.unheld = unheld_of(view, names);
+    inputs.releases = releases_of(view, names);
   } else {
     inputs.peers.missing = kNotAllowed;
   }

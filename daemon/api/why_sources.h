@@ -9,6 +9,7 @@
 #include "api/unit_names.h"
 #include "api/why_query.h"
 #include "pipeline/view.h"
+#include "pipeline/wait_window.h"
 #include "why/why_inputs.h"
 
 namespace offcpud {
@@ -28,6 +29,10 @@ Source<UnitLoad> loads_of(const View& view, std::chrono::milliseconds window, Un
 
 // Whom threads of each unit waited on, and what those did meanwhile.
 Source<UnitChain> chains_of(const View& view, std::chrono::milliseconds window, UnitNames& names);
+
+// Adds the same of a process, within a window of so many seconds.
+void add_process_chains(WhyInputs& inputs, const WaitWindow& window, double seconds,
+                        const ProcessRow& process, UnitNames& names);
 
 // Who holds the locks for which threads of each unit, and of `process` (null: none), wait. For
 // waits that are over: who held them by the last look within the window that knew a holder. `past`:
@@ -51,6 +56,9 @@ Source<UnitWaiter> waiters_of(const View& view, UnitNames& names);
 
 // What the last window saw of locks for which it names no holder.
 Source<UnitUnheld> unheld_of(const View& view, UnitNames& names);
+
+// Who ended waits for locks that threads of each unit had, in all windows that are kept.
+Source<UnitRelease> releases_of(const View& view, UnitNames& names);
 
 // Adds the waits of a process as a subject of their own, process_subject(): those of the last
 // window, and of the interval between the last two walks over threads.

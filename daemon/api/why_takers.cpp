@@ -38,8 +38,12 @@ Source<UnitTaker> takers_of(const View& view, std::chrono::milliseconds window, 
     for (const Taker& taker : kept_off.takers) {
       if (taker.by->cgroup == kThrottledTaker) continue;  // its own limit is told apart
       const std::string& by = names.of(taker.by->cgroup);
-      const UnitTaker::By kind = kind_of(unit, by, taker.by->cgroup);
-      const std::string name = kind == UnitTaker::By::Unit ? by : std::string();
+      UnitTaker::By kind = kind_of(unit, by, taker.by->cgroup);
+      std::string name = kind == UnitTaker::By::Unit ? by : std::string();
+      if (!has_room(source, sums, std::tuple(unit, kind, name))) {
+        kind = UnitTaker::By::Others;
+        name.clear();
+      }
       UnitTaker& sum = sums[{unit, kind, name}];
       sum.unit = unit;
       sum.kind = kind;

@@ -154,6 +154,12 @@ void append_sites(std::string& text, const Cause& cause) {
   if (!line.empty()) text += std::string(28, ' ') + printable(line) + "\n";
 }
 
+// Who ended such waits before, below the line of a lock without holder.
+void append_releasers(std::string& text, const Cause& cause) {
+  if (!cause.released) return;
+  text += std::string(28, ' ') + printable(releasers_text(*cause.released)) + "\n";
+}
+
 // The unit for which most of the cause waited; null: there is none that has a command.
 const Cause* largest_unit(const Cause& cause) {
   const auto found = std::ranges::find_if(cause.parts, [](const Cause& part) {
@@ -184,6 +190,7 @@ std::string tree_text(const UnitCauses& unit) {
     if (!actionable || cause.threads < kWorthALine * unit.actionable) continue;
     text += line_of(unit, cause, 0);
     append_sites(text, cause);
+    append_releasers(text, cause);
     append_parts(text, unit, cause, 1);
   }
   append_evidence(text, unit);

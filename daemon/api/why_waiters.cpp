@@ -75,6 +75,7 @@ Source<UnitUnheld> unheld_of(const View& view, UnitNames& names) {
     sum.names_nobody += waits.names_nobody;
     sum.changes_hands += waits.changes_hands;
     sum.seen_once += waits.seen_once;
+    sum.no_single_holder += waits.no_single_holder;
   }
   for (const EndedWaits& ended : view.waits->ended) {
     if (ended.wait_for != WaitFor::Lock) continue;

@@ -171,6 +171,27 @@ std::string held_by_text(const Json& stall) {
   return holder_text(holder) + " (" + lock_text(holder) + ")" + deadlock_text(holder);
 }
 
+// "by keeper[12] in app[9], 95 % ± 4 % of the time of 23 waits seen"; of several threads only the
+// process is named.
+std::string released_by_text(const Json& stall) {
+  const Json& released = member(stall, "released_by");
+  const Json& by = member(released, "by");
+  if (!by.is_array() || by.empty()) return {};
+  const Json& most = by.front();
+  const Json &share = member(most, "share"), &error = member(most, "error");
+  if (!share.is_number() || !error.is_number()) return {};
+  const std::string pid = text_of(most, "pid"), tid = text_of(most, "tid");
+  const std::string thread = text_of(most, "thread");
+  const std::string process =
+      or_dash(text_of(most, "process")) + (pid.empty() ? "" : "[" + pid + "]");
+  const bool is_thread = !thread.empty() && (tid.empty() || tid != pid);
+  return "by " +
+         (is_thread ? thread + (tid.empty() ? "" : "[" + tid + "]") + " in " + process : process) +
+         ", " + share_text(std::clamp(share.get<double>(), 0.0, 1.0)) + " ± " +
+         share_text(std::clamp(error.get<double>(), 0.0, 1.0)) + " of the time of " +
+         count_text(number_of(released, "seen")) + " waits seen";
+}
+
 std::string stack_text(const Json& stall, const char* name) {
   std::string text;
   std::size_t frames = 0;
@@ -351,12 +372,19 @@ std::string usual_text(const Json& stall) {
 std::string details(const StallGroup& group) {
   const Json& stall = *group.first;
   const std::pair<std::string_view, std::string> lines[] = {
-      {"since      ", since_text(stall)},          {"until      ", text_of(stall, "ended_at")},
-      {"usually    ", usual_text(stall)},          {"reason     ", text_of(stall, "reason")},
-      {"in         ", syscall_text(stall)},        {"waits for  ", waits_for_text(stall)},
-      {"waits on   ", waits_on_text(stall)},       {"held by    ", held_by_text(stall)},
-      {"with       ", others_text(group)},         {"stack      ", stack_text(stall, "user_stack")},
-      {"in kernel  ", stack_text(stall, "stack")}, {"woken by   ", woken_by_text(stall)},
+      {"since      ", since_text(stall)},
+      {"until      ", text_of(stall, "ended_at")},
+      {"usually    ", usual_text(stall)},
+      {"reason     ", text_of(stall, "reason")},
+      {"in         ", syscall_text(stall)},
+      {"waits for  ", waits_for_text(stall)},
+      {"waits on   ", waits_on_text(stall)},
+      {"held by    ", held_by_text(stall)},
+      {"released   ", released_by_text(stall)},
+      {"with       ", others_text(group)},
+      {"stack      ", stack_text(stall, "user_stack")},
+      {"in kernel  ", stack_text(stall, "stack")},
+      {"woken by   ", woken_by_text(stall)},
   };
   std::string text;
   for (const auto& [label, line] : lines) {

@@ -64,6 +64,9 @@ enum class LockLook : std::uint8_t {
   NamesNobody,   // its memory named no thread: it was free at that moment, or is of another kind
   ChangesHands,  // looks named several threads, or once a thread and once none
   SeenOnce,      // it named a thread, and this was the first look: the next one can tell
+  // The kernel, which knows it, names no single holder: several processes have locks on the file,
+  // or a semaphore is held by readers.
+  NoSingleHolder,
 };
 
 // By waiter, as HeldBlocks.
@@ -72,7 +75,7 @@ using UnheldBlocks = std::map<std::pair<std::uint32_t, std::uint64_t>, LockLook>
 // How many waits of one cgroup, in progress at a look, are for locks of which no holder is told.
 struct UnheldWaits {
   std::string cgroup;  // path
-  std::uint32_t names_nobody = 0, changes_hands = 0, seen_once = 0;
+  std::uint32_t names_nobody = 0, changes_hands = 0, seen_once = 0, no_single_holder = 0;
 };
 
 // A thread that waits for a lock whose holder is known.

@@ -17,6 +17,7 @@
 #include "histogram/wait_estimate.h"
 #include "holders/lock_holder.h"
 #include "pipeline/disk_load.h"
+#include "pipeline/released_waits.h"
 
 namespace offcpud {
 
@@ -102,7 +103,10 @@ struct ChainWaits {
 
     friend bool operator==(const Step&, const Step&) = default;
   };
-  std::string cgroup;  // path
+  // The process that waited, in the daemon's PID namespace; 0: all of the cgroup.
+  std::uint32_t pid = 0;
+  std::uint64_t process_start_ns = 0;  // CLOCK_BOOTTIME
+  std::string cgroup;                  // path; empty: of one process
   WaitFor wait_for = WaitFor::Unknown;
   std::string on;           // whom the wait was on
   std::vector<Step> steps;  // what that one waited for, and on whom, and so on
@@ -116,14 +120,17 @@ struct WaitWindow {
   WallTime begin;
   MonotonicTime begin_at{}, end_at{};
   std::vector<EndedWaits> ended;
-  std::vector<SiteWaits> sites;       // no process, cgroup, wait_for and site twice
-  std::vector<PeerWaits> peers;       // none twice; of each cgroup the longest
-  std::vector<ChainWaits> chains;     // of each cgroup the longest
-  DisksOfDevices disks;               // of the devices in `peers` and `chains`
-  std::vector<ExaminedBlock> blocks;  // by tid
-  std::vector<HeldWait> held;         // those in progress at the end, by tid; one for each thread
-  std::vector<UnheldWaits> unheld;    // of waits for locks in progress at the end; by cgroup
-  std::uint64_t unexamined = 0;       // blocks that found no room here
+  std::vector<SiteWaits> sites;            // no process, cgroup, wait_for and site twice
+  std::vector<PeerWaits> peers;            // none twice; of each cgroup the longest
+  std::vector<ChainWaits> chains;          // of each cgroup the longest
+  std::vector<ChainWaits> process_chains;  // the same by process: of those that waited longest
+  std::uint64_t unchained = 0;             // processes that found no room there
+  DisksOfDevices disks;                    // of the devices in `peers` and `chains`
+  std::vector<ReleasedWaits> released;     // waits for locks that ended, by who ended them
+  std::vector<ExaminedBlock> blocks;       // by tid
+  std::vector<HeldWait> held;       // those in progress at the end, by tid; one for each thread
+  std::vector<UnheldWaits> unheld;  // of waits for locks in progress at the end; by cgroup
+  std::uint64_t unexamined = 0;     // blocks that found no room here
   // Time of blocks whose samples were lost: of whole blocks, as in `ended`, and of their parts
   // within the window, as in `sites`. A block may be much longer than the window.
   std::uint64_t lost_ns = 0;

@@ -221,6 +221,10 @@ void PeerHistory::add(const WaitWindow& window, std::shared_ptr<const PastHolder
     bytes += sizeof(row) + row.cgroup.size() + row.on.size();
     for (const ChainWaits::Step& step : row.steps) bytes += sizeof(step) + step.on.size();
   }
+  summed->released = window.released;
+  for (const ReleasedWaits& row : summed->released) {
+    bytes += sizeof(row) + row.cgroup.size() + row.site.size() + row.by.size();
+  }
   if (holders) bytes += holders->bytes();
   summed->holders = std::move(holders);
   kept_.push_back({std::move(summed), bytes});

@@ -87,6 +87,7 @@ struct PeerWindow {
   MonotonicTime begin, end;
   std::vector<Row> rows;  // none twice; by cgroup
   std::vector<ChainWaits> chains;
+  std::vector<ReleasedWaits> released;
   std::shared_ptr<const PastHolders> holders;  // null: no holder of a lock was known
 
   [[nodiscard]] std::chrono::nanoseconds length() const { return end - begin; }

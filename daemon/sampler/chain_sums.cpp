@@ -11,21 +11,44 @@ namespace offcpud {
 namespace {
 
 // The rows behind the first `most` become one for each thing and whom they waited for.
-void fold(std::vector<ChainWaits>& rows, std::size_t most) {
+void fold(std::vector<ChainWaits>& rows, const ChainWaits& whose, std::size_t most) {
   if (rows.size() <= most) return;
   std::map<std::pair<WaitFor, std::string>, WaitTime> rest;
   for (std::size_t i = most; i < rows.size(); ++i) {
     rest[{rows[i].wait_for, rows[i].on}] += rows[i].time;
   }
-  const std::string cgroup = rows.front().cgroup;
   rows.resize(most);
   for (const auto& [key, time] : rest) {
-    ChainWaits& row = rows.emplace_back();
-    row = {.cgroup = cgroup, .wait_for = key.first, .on = key.second, .steps = {}, .time = time};
+    ChainWaits& row = rows.emplace_back(whose);
+    row.wait_for = key.first;
+    row.on = key.second;
+    row.time = time;
   }
 }
 
+double length_of(const std::vector<ChainWaits>& rows) {
+  double ns = 0;
+  for (const ChainWaits& row : rows) ns += row.time.ns;
+  return ns;
+}
+
 }  // namespace
+
+ChainedBlock chained(const EndedBlock& block, const offcpud_sample& sample, WaitFor wait_for) {
+  return {.tid = block.tid,
+          .tgid = block.tgid,
+          .local_tgid = sample.local_tgid,
+          .process_start_ns = sample.process_start_ns,
+          .since_ns = block.since_ns,
+          .ended_ns = block.ended_ns,
+          .stands_for = block.stands_for,
+          .wait_for = wait_for,
+          .kind = sample.kind,
+          .cgroup_id = sample.cgroup_id,
+          .peer = block.peer,
+          .ender = block.ender,
+          .past = block.past};
+}
 
 // The pieces of one wait are in the sample together, so equal ones are one amount.
 ChainSums::Rows ChainSums::divide(const ChainedBlock& wait, const std::string& on,
@@ -55,14 +78,14 @@ ChainSums::Rows ChainSums::divide(const ChainedBlock& wait, const std::string& o
   return rows;
 }
 
-void ChainSums::add(Rows& rows, const Key& key, const Sum& of_wait, double stands_for) {
+std::size_t ChainSums::add_path(Rows& rows, std::size_t in_all, const Key& key, const Sum& of_wait,
+                                double stands_for) {
+  const std::size_t before = rows.size();
   auto row = rows.find(key);
   if (row == rows.end()) {
-    const bool fits = rows.size() < kMostPaths && paths_in_all_ < kMostOfAll;
+    const bool fits = before < kMostPaths && in_all < kMostOfAll;
     const Key unknown{std::get<0>(key), std::get<1>(key), {}, ChainWaits::End::Unknown, false};
-    const auto [added, is_new] = rows.try_emplace(fits ? key : unknown);
-    row = added;
-    if (is_new) ++paths_in_all_;
+    row = rows.try_emplace(fits ? key : unknown).first;
   }
   Sum& sum = row->second;
   const double ns = of_wait.time.ns;
@@ -71,6 +94,7 @@ void ChainSums::add(Rows& rows, const Key& key, const Sum& of_wait, double stand
       stands_for * (stands_for - 1) * ns * ns + stands_for * stands_for * of_wait.time.variance_ns2;
   sum.watched_ns += of_wait.watched_ns;
   sum.interval_ns = std::max(sum.interval_ns, of_wait.interval_ns);
+  return rows.size() - before;
 }
 
 void ChainSums::add(std::span<const ChainedBlock> waits, std::uint64_t begin_ns,
@@ -84,10 +108,10 @@ void ChainSums::add(std::span<const ChainedBlock> waits, std::uint64_t begin_ns,
     ChainedBlock wait = each;
     wait.since_ns = std::max(wait.since_ns, begin_ns);
     const std::string on = names_.on(wait.peer, wait.wait_for);
-    Rows& rows = rows_[paths_.of(wait.cgroup_id)];
-    for (const auto& [key, sum] : divide(wait, on, chains, is_whole)) {
-      add(rows, key, sum, wait.stands_for);
-    }
+    const Rows pieces = divide(wait, on, chains, is_whole);
+    cgroups_.add(paths_.of(wait.cgroup_id), pieces, wait.stands_for);
+    if (wait.local_tgid == 0) continue;  // nobody can ask for it
+    processes_.add({wait.local_tgid, wait.process_start_ns}, pieces, wait.stands_for);
   }
 }
 
@@ -110,28 +134,57 @@ void ChainSums::add_unseen(Rows& rows) {
   }
 }
 
-std::vector<ChainWaits> ChainSums::take() && {
-  std::vector<ChainWaits> all;
-  for (auto& [cgroup, rows] : rows_) {
-    add_unseen(rows);
-    std::vector<ChainWaits> of_cgroup;
-    std::map<std::tuple<WaitFor, std::string, Path, ChainWaits::End>, WaitTime> sums;
-    for (auto& [key, sum] : rows) {
-      const auto& [wait_for, on, path, end, is_sure] = key;
-      sums[{wait_for, on, path, end}] += sum.time;
-    }
-    for (const auto& [key, time] : sums) {
-      const auto& [wait_for, on, path, end] = key;
-      ChainWaits& row = of_cgroup.emplace_back();
-      row = {
-          .cgroup = cgroup, .wait_for = wait_for, .on = on, .steps = {}, .end = end, .time = time};
-      for (const auto& [step_for, step_on] : path) row.steps.push_back({step_for, step_on});
-    }
-    std::ranges::stable_sort(of_cgroup, std::ranges::greater(),
-                             [](const ChainWaits& row) { return row.time.ns; });
-    fold(of_cgroup, kMostOfCgroup);
-    std::ranges::move(of_cgroup, std::back_inserter(all));
+// `whose`: a row with no more than the cgroup or process. The longest row comes first.
+std::vector<ChainWaits> ChainSums::rows_of(Rows& sums, const ChainWaits& whose, std::size_t most) {
+  add_unseen(sums);
+  std::map<std::tuple<WaitFor, std::string, Path, ChainWaits::End>, WaitTime> times;
+  for (const auto& [key, sum] : sums) {
+    const auto& [wait_for, on, path, end, is_sure] = key;
+    times[{wait_for, on, path, end}] += sum.time;
   }
+  std::vector<ChainWaits> rows;
+  for (const auto& [key, time] : times) {
+    const auto& [wait_for, on, path, end] = key;
+    ChainWaits& row = rows.emplace_back(whose);
+    row.wait_for = wait_for;
+    row.on = on;
+    for (const auto& [step_for, step_on] : path) row.steps.push_back({step_for, step_on});
+    row.end = end;
+    row.time = time;
+  }
+  std::ranges::stable_sort(rows, std::ranges::greater(),
+                           [](const ChainWaits& row) { return row.time.ns; });
+  fold(rows, whose, most);
+  return rows;
+}
+
+// What is left of a process would stand for all of it, so its rows stay together.
+void ChainSums::take_processes(Chains& into) {
+  std::vector<std::vector<ChainWaits>> all;
+  for (auto& [process, sums] : processes_.rows) {
+    ChainWaits whose;
+    whose.pid = process.first;
+    whose.process_start_ns = process.second;
+    all.push_back(rows_of(sums, whose, kMostOfProcess));
+  }
+  std::ranges::stable_sort(all, std::ranges::greater(), length_of);
+  for (std::vector<ChainWaits>& rows : all) {
+    if (into.of_processes.size() + rows.size() > kMostOfProcesses) {
+      ++into.processes_left_out;
+      continue;
+    }
+    std::ranges::move(rows, std::back_inserter(into.of_processes));
+  }
+}
+
+ChainSums::Chains ChainSums::take() && {
+  Chains all;
+  for (auto& [cgroup, sums] : cgroups_.rows) {
+    ChainWaits whose;
+    whose.cgroup = cgroup;
+    std::ranges::move(rows_of(sums, whose, kMostOfCgroup), std::back_inserter(all.of_cgroups));
+  }
+  take_processes(all);
   return all;
 }
 

@@ -61,7 +61,12 @@ bool HolderFinder::has_room(const offcpud_sample& sample) {
 void HolderFinder::add_known(const offcpud_blocked_record& record) {
   const offcpud_sample& sample = record.sample;
   const auto kind = kind_known_to_kernel(record.lock.kind);
-  if (!kind || record.lock.owner_tid == 0) return;
+  if (!kind) return;
+  if (record.lock.owner_tid == 0) {
+    const bool many_may_hold_it = *kind == LockKind::File || *kind == LockKind::KernelRwsem;
+    if (many_may_hold_it) without_single_.emplace_back(sample.tid, sample.since_ns);
+    return;
+  }
   // A process that waits for a file lock of its own would not wait. A PI mutex is handed over
   // before its new owner wakes.
   const std::uint32_t self = *kind == LockKind::File ? sample.tgid : sample.tid;
@@ -209,6 +214,9 @@ Result<HeldBlocks> HolderFinder::find(StackSource& kernel) {
   }
   HeldBlocks held;
   unheld_.clear();
+  for (const Block& block : std::exchange(without_single_, {})) {
+    unheld_.emplace(block, LockLook::NoSingleHolder);
+  }
   std::map<Block, std::optional<LockHolder>> now;
   for (const Waiter& waiter : waiters_) {
     const auto lock = owner_of(waiter);

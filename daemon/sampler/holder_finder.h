@@ -86,8 +86,9 @@ class HolderFinder {
 
   ProcessMemory& memory_;
   ProcessOwners users_;
-  std::vector<Waiter> waiters_;  // of this walk
-  std::map<Place, Lock> locks_;  // whose memory this walk has read
+  std::vector<Waiter> waiters_;        // of this walk
+  std::vector<Block> without_single_;  // of this walk: LockLook::NoSingleHolder
+  std::map<Place, Lock> locks_;        // whose memory this walk has read
   std::map<std::uint32_t, std::size_t> of_process_;
   std::map<ShareOwner, std::size_t> of_user_;
   // Of the walk before: holders, sure or not. Nothing: the lock named no living thread.

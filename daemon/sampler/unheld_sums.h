@@ -26,6 +26,9 @@ class UnheldSums {
       case LockLook::SeenOnce:
         ++sum.seen_once;
         break;
+      case LockLook::NoSingleHolder:
+        ++sum.no_single_holder;
+        break;
     }
   }
   std::vector<UnheldWaits> by_path(WindowPaths& paths) {

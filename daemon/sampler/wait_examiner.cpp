@@ -11,6 +11,7 @@
 #include "sampler/chain_sums.h"
 #include "sampler/ended_sums.h"
 #include "sampler/peer_sums.h"
+#include "sampler/release_sums.h"
 #include "sampler/site_place.h"
 #include "sampler/site_sums.h"
 #include "sampler/told_places.h"
@@ -68,6 +69,7 @@ struct WaitExaminer::WindowSums {
   EndedSums ended;
   SiteSums sites;
   PeerSums peers;
+  ReleaseSums releases;
 };
 
 namespace {
@@ -241,7 +243,12 @@ std::shared_ptr<const WaitWindow> WaitExaminer::examine(const WaitInterval& inte
   WindowPaths paths(interval.cgroups);
   devices_.forget_mounts();
   PeerNames names(paths, devices_);
-  WindowSums sums{paths, names, EndedSums(paths), SiteSums(paths), PeerSums(paths, names)};
+  WindowSums sums{paths,
+                  names,
+                  EndedSums(paths),
+                  SiteSums(paths),
+                  PeerSums(paths, names),
+                  ReleaseSums(paths, names)};
   std::vector<Examined> examined;
   examined.reserve(interval.waits.sums.size());
   for (const WaitSum& sum : interval.waits.sums) {
@@ -273,18 +280,13 @@ void WaitExaminer::add_chains(WaitWindow& window, WindowSums& sums, const WaitIn
   std::vector<ChainedBlock> now;
   now.reserve(interval.waits.ended.size());
   for (const EndedBlock& block : interval.waits.ended) {
-    now.push_back({.tid = block.tid,
-                   .tgid = block.tgid,
-                   .since_ns = block.since_ns,
-                   .ended_ns = block.ended_ns,
-                   .stands_for = block.stands_for,
-                   .wait_for = surely_for(*examined[block.sum], means),
-                   .kind = interval.waits.sums[block.sum].sample.kind,
-                   .cgroup_id = interval.waits.sums[block.sum].sample.cgroup_id,
-                   .peer = block.peer,
-                   .ender = block.ender,
-                   .past = block.past});
+    const offcpud_sample& sample = interval.waits.sums[block.sum].sample;
+    const WaitFor wait_for = surely_for(*examined[block.sum], means);
+    now.push_back(chained(block, sample, wait_for));
+    if (wait_for != WaitFor::Lock) continue;
+    sums.releases.add(block, sample.cgroup_id, examined[block.sum]->wait()->site);
   }
+  window.released = std::move(sums.releases).take();
   const bool goes_on = chained_all_ && chained_until_ == interval.begin_at;
   const MonotonicTime begin = goes_on ? chained_from_ : interval.begin_at;
   std::vector<ChainedBlock> all = goes_on ? std::move(chained_) : std::vector<ChainedBlock>();
@@ -292,7 +294,10 @@ void WaitExaminer::add_chains(WaitWindow& window, WindowSums& sums, const WaitIn
   const IntervalChains chains(std::move(all), ns_of(begin));
   ChainSums divided(sums.paths, sums.names, interval.intervals);
   divided.add(now, ns_of(interval.begin_at), chains, interval.waits.ended_are_all);
-  window.chains = std::move(divided).take();
+  ChainSums::Chains rows = std::move(divided).take();
+  window.chains = std::move(rows.of_cgroups);
+  window.process_chains = std::move(rows.of_processes);
+  window.unchained = rows.processes_left_out;
   for (ChainedBlock& block : now) block.past = nullptr;  // of them, only the blocks are needed
   chained_ = std::move(now);
   chained_from_ = interval.begin_at;

@@ -16,8 +16,10 @@ DisksOfDevices disks_of(const WaitWindow& window) {
     if (is_new) device->second = whole_disks(device->first);
   };
   for (const PeerWaits& waits : window.peers) add(waits.on);
-  for (const ChainWaits& waits : window.chains) {
-    for (const ChainWaits::Step& step : waits.steps) add(step.on);
+  for (const auto* chains : {&window.chains, &window.process_chains}) {
+    for (const ChainWaits& waits : *chains) {
+      for (const ChainWaits::Step& step : waits.steps) add(step.on);
+    }
   }
   return disks;
 }

@@ -18,7 +18,10 @@ namespace offcpud {
 
 // A sampled block with what it was for.
 struct ChainedBlock {
-  std::uint32_t tid = 0, tgid = 0;           // in the initial PID namespace
+  std::uint32_t tid = 0, tgid = 0;  // in the initial PID namespace
+  // The process in the daemon's PID namespace, and its start; 0: not in it, or not needed.
+  std::uint32_t local_tgid = 0;
+  std::uint64_t process_start_ns = 0;
   std::uint64_t since_ns = 0, ended_ns = 0;  // CLOCK_MONOTONIC; 0: the beginning was not seen
   double stands_for = 1;                     // so many such blocks
   WaitFor wait_for = WaitFor::Unknown;

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
+#include "peers/peer_of.h"
 #include "stacks/block_share.h"
 
 namespace offcpud {
@@ -103,17 +105,22 @@ void WaitSums::keep_ended(const SampledBlock& block, const WaitPeer& peer) {
   }
   const auto length_ns = static_cast<double>(sample.ended_ns - sample.since_ns);
   const bool censored = (sample.flags & OFFCPUD_SAMPLE_CENSORED) != 0;
-  const EndedBlock kept{
-      .tid = sample.tid,
-      .tgid = sample.tgid,
-      .since_ns = censored ? 0 : sample.since_ns,
-      .ended_ns = sample.ended_ns,
-      .stands_for = std::max(1.0, static_cast<double>(sample.whole_ns) / length_ns),
-      .sum = last_,
-      .peer = peer,
-      .ender = ender_of(sample, block.peer),
-      .past = past_blocks_of(peer, block.past, sample.since_ns)};
-  ended_.push_back({kept, serials_[last_]});
+  EndedBlock kept{.tid = sample.tid,
+                  .tgid = sample.tgid,
+                  .since_ns = censored ? 0 : sample.since_ns,
+                  .ended_ns = sample.ended_ns,
+                  .stands_for = std::max(1.0, static_cast<double>(sample.whole_ns) / length_ns),
+                  .sum = last_,
+                  .peer = peer,
+                  .ender = ender_of(sample, block.peer),
+                  .past = past_blocks_of(peer, block.past, sample.since_ns)};
+  if ((block.peer.flags & OFFCPUD_PEER_ENDED) != 0 && block.peer.tgid != 0) {
+    kept.by = process_of(block.peer);
+    kept.by_tid = block.peer.tid;
+    std::ranges::copy(sample.waker_comm, kept.by_thread.begin());
+    kept.by_thread.back() = '\0';
+  }
+  ended_.push_back({std::move(kept), serials_[last_]});
 }
 
 ShareOwner WaitSums::owner_of(const offcpud_sample& sample) const {

@@ -72,7 +72,8 @@ struct SeenBlock {
   WaitPeer peer;                  // of the last look
 };
 
-// One sampled block that has ended, for chains of causes (IntervalChains).
+// One sampled block that has ended, for chains of causes (IntervalChains) and for who releases
+// locks.
 struct EndedBlock {
   std::uint32_t tid = 0, tgid = 0;           // in the initial PID namespace
   std::uint64_t since_ns = 0, ended_ns = 0;  // CLOCK_MONOTONIC; 0: the beginning was not seen
@@ -81,6 +82,11 @@ struct EndedBlock {
   WaitPeer peer;
   std::uint32_t ender = 0;                 // see ender_of()
   std::shared_ptr<const PastBlocks> past;  // of those it waited for; null: not known
+  // Whose thread ended it in its own context, be it the peer or not; its number in the initial PID
+  // namespace, and its name. A process without number: nobody's, or that of the kernel.
+  PeerProcess by{};
+  std::uint32_t by_tid = 0;
+  std::array<char, OFFCPUD_COMM> by_thread{};
 };
 
 // Sums the blocks of a few seconds, to find what they were for: how many ended after how long, and

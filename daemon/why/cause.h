@@ -9,6 +9,7 @@
 
 #include "base/wait_for.h"
 #include "why/device_load.h"
+#include "why/lock_releasers.h"
 #include "why/why_inputs.h"
 
 namespace offcpud {
@@ -34,7 +35,7 @@ struct Cause {
     Unit,     // whom: a unit
     Remote,   // an address
     Device,   // a disk
-    Self,     // the unit's own: its other threads, its cpu.max
+    Self,     // the unit's own, or that of the process's unit: its other threads, its cpu.max
     Kernel,   // kernel threads
     Others,   // several, which are not told apart
     Nobody,   // it asked to sleep, or a CPU had to wake up
@@ -65,6 +66,8 @@ struct Cause {
   // Of a lock: the holder for whom most threads of the unit wait now or, if that is over, waited at
   // the last look that saw a holder. Null: none was seen.
   std::shared_ptr<const UnitHolder> holder = {};
+  // Of a lock without holder, and of the part of it that is Self: who ended such waits before.
+  std::shared_ptr<const LockReleasers> released = {};
   // Of a device: who loads it. Of other causes null.
   std::shared_ptr<const DeviceLoad> load = {};
   // Of For at the top and its parts: whether nobody of the unit waits for it any more (UnitPast).

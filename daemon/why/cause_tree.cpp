@@ -26,6 +26,11 @@ constexpr std::array<std::string_view, kForKinds> kWords = {
     "for a timer",     "for something that nobody can tell",
     "for a CPU",       "for a CPU by cpu.max"};
 
+constexpr const char* kNoFile =
+    "its file was not seen: page faults, io_uring and calls that name a file by its path have none";
+constexpr const char* kIoUring =
+    "a wait in io_uring ends with any of its requests, and the kernel does not say with which";
+
 Cause::Kind kind_of(UnitTaker::By by) {
   switch (by) {
     case UnitTaker::By::Unit:
@@ -137,7 +142,12 @@ class TreeMaker {
                                        : inputs_.takers.missing);
       return;
     }
+    const bool is_lock = node.for_kind == index_of(WaitFor::Lock);
+    if (is_lock) node.released = releasers_of(inputs_.releases, own_unit(), node.name);
     add_peers(node);
+    if (std::ranges::any_of(node.parts, [](const Cause& part) { return part.holder != nullptr; })) {
+      node.released = nullptr;
+    }
     fit(node, why_unknown(node));
     for (Cause& part : node.parts) divide_by_chains(part, inputs_, tree_.unit);
   }
@@ -153,18 +163,27 @@ class TreeMaker {
     }
   }
 
+  [[nodiscard]] bool is_process() const {
+    return !inputs_.process.empty() && tree_.unit == inputs_.process;
+  }
+
+  // Whose threads are no others. Of a process this is its unit: who waits on whom is known by unit.
+  [[nodiscard]] const std::string& own_unit() const {
+    return is_process() ? inputs_.unit_of_process : tree_.unit;
+  }
+
   void add_peers(Cause& node) const {
     const Rate rate(inputs_.peers.seconds);
     double children_ns = node.for_kind == index_of(WaitFor::Answer) ? children_ns_ : 0;
     for (const UnitPeer& peer : inputs_.peers.of(tree_.unit)) {
       if (index_of(peer.wait_for) != node.for_kind || peer.kind == UnitPeer::On::Unknown) continue;
       double ns = peer.time.ns;
-      if (peer.kind == UnitPeer::On::Unit && peer.on == tree_.unit) {
+      const bool own = peer.kind == UnitPeer::On::Unit && peer.on == own_unit();
+      if (own) {
         const double of_children = std::min(ns, children_ns);  // told apart
         children_ns -= of_children;
         ns -= of_children;
       }
-      const bool own = peer.kind == UnitPeer::On::Unit && peer.on == tree_.unit;
       auto holder = holder_in(peer.on, node.for_kind);
       const bool is_lock = node.for_kind == index_of(WaitFor::Lock);
       node.parts.push_back({.kind = own ? Cause::Kind::Self : kind_of(peer.kind),
@@ -175,7 +194,8 @@ class TreeMaker {
                             .threads = rate.threads(ns),
                             .error = rate.error(peer.time.variance_ns2),
                             .because = own && is_lock && !holder ? why_nobody_holds(node) : "",
-                            .holder = std::move(holder),
+                            .holder = holder,
+                            .released = own && !holder ? node.released : nullptr,
                             .over = node.over});
       if (peer.kind != UnitPeer::On::Device) continue;
       node.parts.back().load =
@@ -205,6 +225,8 @@ class TreeMaker {
     if (node.for_kind == index_of(WaitFor::Stopped)) return "who stopped it is not recorded";
     if (!inputs_.peers.known()) return inputs_.peers.missing;
     if (node.for_kind == index_of(WaitFor::Lock)) return why_nobody_holds(node);
+    if (node.for_kind == index_of(WaitFor::Storage)) return kNoFile;
+    if (node.name == "io-uring") return kIoUring;
     return "the other end was not seen";
   }
 
@@ -215,17 +237,30 @@ class TreeMaker {
     const UnitUnheld seen = unheld();
     std::uint32_t lasting = 0;
     for (const Cause::Site& site : node.sites) lasting += site.lasting;
-    const std::uint32_t most = std::max({seen.changes_hands, seen.seen_once, seen.names_nobody});
+    const std::uint32_t most =
+        std::max({seen.changes_hands, seen.seen_once, seen.names_nobody, seen.no_single_holder});
     if (most == 0) {
-      return lasting == 0 && is_any_lock(node.name) ? why_none_lasted(seen)
-                                                    : "nobody can see who holds a lock of its kind";
+      return lasting == 0 && is_any_lock(node.name) ? why_none_lasted(seen) : why_unseen(node.name);
     }
     const std::string during = ", during " + counted(most, "wait");
     if (most == seen.changes_hands) {
       return "it is held by many in turn: nobody held it at both looks" + during;
     }
     if (most == seen.seen_once) return std::string(kOneLook) + during;
+    if (most == seen.no_single_holder) return why_no_single_holder(node.name) + during;
     return "it named nobody when it was looked at" + during;
+  }
+
+  // Of a kind of lock whose holder no look can see.
+  static std::string why_unseen(const std::string& site) {
+    if (site != "kernel-lock") return "nobody can see who holds a lock of its kind";
+    return "the kernel does not say who holds it; of its mutexes and semaphores it says so from "
+           "6.16 on, with CONFIG_DETECT_HUNG_TASK_BLOCKER";
+  }
+
+  static std::string why_no_single_holder(const std::string& site) {
+    return site == "file-lock" ? "no process alone has the locks on that file"
+                               : "readers have it, whom the kernel does not name";
   }
 
   // Few waits may all be for one holder.
@@ -240,8 +275,7 @@ class TreeMaker {
 
   // Of a process nothing is told apart from its unit.
   [[nodiscard]] UnitUnheld unheld() const {
-    const bool is_process = !inputs_.process.empty() && tree_.unit == inputs_.process;
-    const auto rows = inputs_.unheld.of(is_process ? inputs_.unit_of_process : tree_.unit);
+    const auto rows = inputs_.unheld.of(own_unit());
     return rows.empty() ? UnitUnheld() : rows.front();
   }
 

@@ -19,10 +19,11 @@ struct Dependent {
   bool over = false;  // it does not wait any more
 };
 
-// Who waits for `on` with at least 0.05 threads: for its answer, its locks, a CPU that it has, or a
-// device that it alone is to blame for. Those that last come first, then those that are over; of
-// each the most threads first.
-std::vector<Dependent> dependents_of(WhyUnits& units, const std::string& on);
+// Who waits for each of `on` with at least 0.05 threads: for its answer, its locks, a CPU that it
+// has, or a device that it alone is to blame for. In the order of `on`; of each, those that last
+// come first, then those that are over, the most threads first. Looks at each unit once, however
+// many are asked for.
+std::vector<Dependent> dependents_of(WhyUnits& units, const std::vector<std::string>& on);
 
 // "nc-backup.service waits for nc-cleaner.service: 0.90 threads for a lock"
 std::string sentence_of(const Dependent& dependent);

@@ -2,8 +2,9 @@
 #include "why/device_load.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
-#include <utility>
+#include <span>
 
 #include "base/amount_text.h"
 #include "base/no_unit.h"
@@ -30,40 +31,60 @@ bool is_busy(const DeviceLoad& load, const Part& part) {
   return load.is_timed ? part.at_a_time >= kBusy : bytes_of(part) >= kBusyBytes;
 }
 
-Part sum_of(const std::vector<Part>& parts) {
-  Part sum;
-  for (const Part& part : parts) {
-    sum.at_a_time += part.at_a_time;
-    sum.requests += part.requests;
-    sum.read += part.read;
-    sum.written += part.written;
-  }
-  return sum;
+double bytes_of(const UnitLoad& row) {
+  return row.read_bytes + row.written_bytes;
 }
 
-void set_shares(DeviceLoad& load) {
-  const Part all = sum_of(load.parts);
-  load.at_a_time = all.at_a_time;
-  load.is_timed = all.at_a_time > 0;
-  const double whole = load.is_timed ? all.at_a_time : bytes_of(all);
-  for (Part& part : load.parts) {
-    const double amount = load.is_timed ? part.at_a_time : bytes_of(part);
-    part.share = whole > 0 ? amount / whole : 0;
-  }
-  std::ranges::stable_sort(load.parts, std::ranges::greater(), &Part::share);
+// Adds the requests of a row, within a second.
+void add(Part& sum, const UnitLoad& row, double seconds) {
+  sum.at_a_time += row.request_ns / (seconds * 1e9);
+  sum.requests += row.requests / seconds;
+  sum.read += row.read_bytes / seconds;
+  sum.written += row.written_bytes / seconds;
 }
 
-// The smallest beyond kMostParts become one.
-void fold_parts(std::vector<Part>& parts) {
-  if (parts.size() <= kMostParts) return;
-  const auto few = parts.begin() + static_cast<std::ptrdiff_t>(kMostParts - 1);
-  const std::vector<Part> small(few, parts.end());
-  Part rest = sum_of(small);
-  rest.kind = By::Others;
-  for (const Part& part : small) rest.share += part.share;
-  parts.erase(few, parts.end());
-  parts.push_back(std::move(rest));
-}
+// The rows of a device, the largest first. Of a device that many load only the first ones are in
+// order, because it is asked for by each unit that waits for it.
+class DeviceRows {
+ public:
+  DeviceRows(const Source<UnitLoad>& loads, const std::string& device) {
+    for (const UnitLoad& row : loads.rows) {
+      if (row.device != device) continue;
+      rows_.push_back(&row);
+      request_ns_ += row.request_ns;
+      bytes_ += bytes_of(row);
+    }
+    shown_ = rows_.size() <= kMostParts ? rows_.size() : kMostParts - 1;
+    std::partial_sort(rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(shown_),
+                      rows_.end(), [this](const UnitLoad* one, const UnitLoad* other) {
+                        const double difference = amount(*one) - amount(*other);
+                        return difference != 0 ? difference > 0 : std::less()(one, other);
+                      });
+  }
+
+  [[nodiscard]] bool is_timed() const { return request_ns_ > 0; }
+  [[nodiscard]] double request_ns() const { return request_ns_; }
+  [[nodiscard]] double share(const UnitLoad& row) const {
+    const double whole = is_timed() ? request_ns_ : bytes_;
+    return whole > 0 ? amount(row) / whole : 0;
+  }
+  [[nodiscard]] std::span<const UnitLoad* const> shown() const {
+    return std::span(rows_).first(shown_);
+  }
+  // The rest, which is told as one.
+  [[nodiscard]] std::span<const UnitLoad* const> small() const {
+    return std::span(rows_).subspan(shown_);
+  }
+
+ private:
+  [[nodiscard]] double amount(const UnitLoad& row) const {
+    return is_timed() ? row.request_ns : bytes_of(row);
+  }
+
+  std::vector<const UnitLoad*> rows_;
+  std::size_t shown_ = 0;
+  double request_ns_ = 0, bytes_ = 0;
+};
 
 }  // namespace
 
@@ -76,19 +97,25 @@ DeviceLoad load_of(const WhyInputs& inputs, const std::string& device, const std
   load.is_of_process = !inputs.process.empty() && unit == inputs.process;
   const std::string& own = load.is_of_process ? inputs.unit_of_process : unit;
   const double seconds = inputs.loads.seconds;
-  for (const UnitLoad& row : inputs.loads.rows) {
-    if (row.device != device) continue;
-    load.parts.push_back({.kind = row.kind,
-                          .unit = row.unit,
-                          .own = row.kind == By::Unit && row.unit == own,
-                          .at_a_time = row.request_ns / (seconds * 1e9),
-                          .requests = row.requests / seconds,
-                          .read = row.read_bytes / seconds,
-                          .written = row.written_bytes / seconds});
+  const DeviceRows rows(inputs.loads, device);
+  load.is_timed = rows.is_timed();
+  load.at_a_time = rows.request_ns() / (seconds * 1e9);
+  for (const UnitLoad* row : rows.shown()) {
+    Part& part = load.parts.emplace_back();
+    part.kind = row->kind;
+    part.unit = row->unit;
+    part.own = row->kind == By::Unit && row->unit == own;
+    part.share = rows.share(*row);
+    add(part, *row, seconds);
   }
   if (load.parts.empty()) load.because = "this host counts no requests to it";
-  set_shares(load);
-  fold_parts(load.parts);
+  if (rows.small().empty()) return load;
+  Part& others = load.parts.emplace_back();
+  others.kind = By::Others;
+  for (const UnitLoad* row : rows.small()) {
+    others.share += rows.share(*row);
+    add(others, *row, seconds);
+  }
   return load;
 }
 

@@ -102,7 +102,8 @@ class PathFinder {
          .for_kind = cause.for_kind,
          .because = most != nullptr && most->threads >= kLeastShare * cause.threads
                         ? most->because
-                        : "it is many, and none has a fifth of it"});
+                        : "it is many, and none has a fifth of it",
+         .released = cause.released});
   }
 
   // Whom `cause` waits for.
@@ -124,7 +125,8 @@ class PathFinder {
                .threads = part.threads,
                .attributed = attributed,
                .because = part.because,
-               .holder = part.holder};
+               .holder = part.holder,
+               .released = part.released};
     const bool has_room = path_.hops.size() + 1 < WhyPath::kMostHops;
     const bool followed = part.kind == Kind::Unit && part.for_kind != kForCpu && has_room &&
                           seen_.insert(part.name).second;

@@ -44,6 +44,8 @@ struct WhyHop {
   // It holds the lock for which the hop before waits; then `does` is about this thread. Null: not
   // known, or the hop before waits for no lock.
   std::shared_ptr<const UnitHolder> holder = {};
+  // Of a lock of which no holder is told: who ended such waits before. Null: too few were seen.
+  std::shared_ptr<const LockReleasers> released = {};
 };
 
 // The first hop says what the first unit waits for; the last one is who is to blame, or Unknown.
@@ -57,9 +59,9 @@ struct WhyPath {
 };
 
 // Follows the largest known part of `cause`, a cause of `unit`, and from there on what each next
-// unit does most in the window. No other unit is in the path twice; a hop of Kind::Self has
-// the name of the unit before it. A part of less than a fifth of its
-// cause is not followed.
+// unit does most in the window. No other unit is in the path twice; a hop of Kind::Self has the
+// name of the unit before it, or of the unit of the process before it. A part of less than a fifth
+// of its cause is not followed.
 WhyPath follow(WhyUnits& units, const std::string& unit, const Cause& cause);
 
 }  // namespace offcpud

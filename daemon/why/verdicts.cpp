@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <span>
+#include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "base/amount_text.h"
@@ -111,10 +114,15 @@ std::string question(const WhyHop& waits, const WhyHop& next) {
   }
 }
 
+// Of a lock of which no holder is told, as the next clause.
+std::string released_by(const WhyHop& hop) {
+  return hop.released ? "; " + releasers_text(*hop.released) : std::string();
+}
+
 std::string unknown(const WhyHop& waits, const WhyHop& next) {
   if (waits.for_kind == index_of(WaitFor::Stopped)) return "; " + next.because;
   return "; " + question(waits, next) + " is " + std::string(unknown_or_not_yet(next.because)) +
-         ", because " + next.because;
+         ", because " + next.because + released_by(next);
 }
 
 // What comes after "2.1 threads wait for a lock": whom for.
@@ -136,7 +144,7 @@ std::string whom(const WhyHop& waits, const WhyHop& next) {
       return " of the kernel";
     case Kind::Self:
       return " of " + who(next, is_many(next) ? "others of them" : "the same unit") +
-             (next.because.empty() ? "" : "; " + next.because);
+             (next.because.empty() ? "" : "; " + next.because) + released_by(next);
     default:
       break;
   }
@@ -272,6 +280,38 @@ bool is_told_apart(const UnitCauses& tree, const Cause& cause) {
   return cause.threads >= kLeastOther * tree.actionable || is_deadlock(cause);
 }
 
+// Whether a verdict passes through the unit of this hop. Who has a CPU, or loads a disk, does not
+// explain what it waits for itself.
+bool is_passed_through(const WhyHop& hop) {
+  return hop.kind == Kind::Unit && hop.does != Does::Runs && hop.does != Does::Loads &&
+         hop.does != Does::End;
+}
+
+// By unit: the verdicts whose paths pass through it. Without this each verdict would be compared
+// with each other one.
+using Passing = std::unordered_map<std::string_view, std::vector<std::size_t>>;
+
+// Refers to `all`.
+Passing passing_of(const std::vector<WhyVerdict>& all) {
+  Passing passing;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (const WhyHop& hop : std::span(all[i].path.hops).subspan(1)) {
+      if (is_passed_through(hop)) passing[hop.name].push_back(i);
+    }
+  }
+  return passing;
+}
+
+// Whether the path of `one` says what the unit of `other` waits for. What is over explains nothing
+// that lasts.
+bool tells(const WhyVerdict& one, const WhyVerdict& other) {
+  if ((one.over && !other.over) || other.threads > kOwnVerdict * one.threads) return false;
+  return std::ranges::any_of(std::span(one.path.hops).subspan(1), [&](const WhyHop& hop) {
+    return is_passed_through(hop) && hop.name == other.unit &&
+           (other.is_main || hop.for_kind == other.for_kind);
+  });
+}
+
 // What lasts comes first, of that what is stuck, then what more threads wait for.
 bool worse(const WhyVerdict& one, const WhyVerdict& other) {
   const auto rank = [](const WhyVerdict& each) {
@@ -307,28 +347,16 @@ std::vector<WhyVerdict> verdicts(WhyUnits& units, std::size_t most) {
     if (!main_cause(units.of(unit))) continue;
     for (WhyVerdict& verdict : verdicts_of(units, unit)) all.push_back(std::move(verdict));
   }
-  const auto passes_through = [](const WhyVerdict& one, const WhyVerdict& other) {
-    const auto& hops = one.path.hops;
-    return std::any_of(hops.begin() + 1, hops.end(), [&](const WhyHop& hop) {
-      // Who has a CPU, or loads a disk, does not explain what it waits for itself.
-      return hop.kind == Kind::Unit && hop.name == other.unit && hop.does != Does::Runs &&
-             hop.does != Does::Loads && hop.does != Does::End &&
-             (other.is_main || hop.for_kind == other.for_kind);
-    });
-  };
-  // What is over explains nothing that lasts.
-  const auto tells = [&](const WhyVerdict& one, const WhyVerdict& other) {
-    return (!one.over || other.over) && other.threads <= kOwnVerdict * one.threads &&
-           passes_through(one, other);
-  };
   std::ranges::stable_sort(all, worse);
+  const Passing passing = passing_of(all);
   std::vector<WhyVerdict> kept;
   for (std::size_t i = 0; i < all.size() && kept.size() < most; ++i) {
-    bool told = false;
-    for (std::size_t k = 0; k < all.size() && !told; ++k) {
-      // Of two that tell each other the worse one stays.
-      told = k != i && tells(all[k], all[i]) && !(i < k && tells(all[i], all[k]));
-    }
+    const auto through = passing.find(all[i].unit);
+    // Of two that tell each other the worse one stays.
+    const bool told =
+        through != passing.end() && std::ranges::any_of(through->second, [&](std::size_t k) {
+          return k != i && tells(all[k], all[i]) && !(i < k && tells(all[i], all[k]));
+        });
     if (!told) kept.push_back(all[i]);
   }
   return kept;

@@ -2,8 +2,7 @@
 #include "why/wait_graph.h"
 
 #include <algorithm>
-
-#include "why/why_units.h"
+#include <functional>
 
 namespace offcpud {
 namespace {
@@ -31,11 +30,10 @@ void add_edges(WaitGraph& graph, const std::string& unit, const Cause& cause) {
 
 }  // namespace
 
-WaitGraph wait_graph(const WhyInputs& inputs) {
+WaitGraph wait_graph(WhyUnits& units) {
   WaitGraph graph;
-  for (const std::string& unit : units_in(inputs)) {
-    const UnitCauses tree = causes_of(inputs, unit);
-    for (const Cause& cause : tree.causes) {
+  for (const std::string& unit : units_in(units.inputs())) {
+    for (const Cause& cause : units.of(unit).causes) {
       if (is_actionable_for(cause.for_kind)) add_edges(graph, unit, cause);
     }
   }

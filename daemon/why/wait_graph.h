@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "why/cause.h"
-#include "why/why_inputs.h"
+#include "why/why_units.h"
 
 namespace offcpud {
 
@@ -27,6 +27,6 @@ struct WaitGraph {
 };
 
 // Only what somebody may act on, and waits for a CPU. A unit does not wait for itself here.
-WaitGraph wait_graph(const WhyInputs& inputs);
+WaitGraph wait_graph(WhyUnits& units);
 
 }  // namespace offcpud

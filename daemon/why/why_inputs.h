@@ -152,8 +152,23 @@ struct UnitPast {
 // these locks in the last window.
 struct UnitUnheld {
   std::string unit;
-  std::uint32_t names_nobody = 0, changes_hands = 0, seen_once = 0;  // see LockLook
+  // See LockLook.
+  std::uint32_t names_nobody = 0, changes_hands = 0, seen_once = 0, no_single_holder = 0;
   double ended = 0;  // waits for locks that ended in that window, about
+};
+
+// Waits of a unit for a lock at one site that ended in the last minutes, and the thread that ended
+// them (ReleasedWaits).
+struct UnitRelease {
+  enum class By : std::uint8_t { Thread, Others, Nobody };
+  std::string unit;  // whose threads waited
+  std::string site;
+  By kind = By::Nobody;
+  std::string by;  // of Thread: its unit, or a cgroup of no unit
+  std::string process, thread;
+  std::uint32_t pid = 0, tid = 0;  // 0: not in the daemon's PID namespace
+  double ns = 0, squares = 0;      // how long they took, about; of what each seen one stands for
+  std::uint32_t samples = 0;       // that were seen
 };
 
 // What one source knows, sorted by unit. If it knows nothing, `missing` says why and completes
@@ -163,6 +178,8 @@ struct Source {
   std::vector<Row> rows;
   double seconds = 0;      // length of its window; 0: it knows nothing
   double age_seconds = 0;  // since its end
+  // Amounts that found no room in `rows`, and are summed in rows about others or of "(other)".
+  std::size_t left_out = 0;
   std::string missing = "this daemon does not follow it";
 
   [[nodiscard]] bool known() const { return seconds > 0; }
@@ -177,6 +194,9 @@ struct WhyInputs {
   // A process with rows of its own, whose waits are among those of its unit, too; empty: none.
   std::string process;
   std::string unit_of_process;  // whose requests to disks are not told apart
+  // What others did during the waits of the process is not known, because other processes that
+  // waited longer have all the room.
+  bool no_room_for_chains = false;
   Source<UnitSite> sites;
   Source<UnitPeer> peers;
   Source<UnitCpu> cpus;
@@ -187,6 +207,7 @@ struct WhyInputs {
   Source<UnitWaiter> waiters;
   Source<UnitPast> past;
   Source<UnitUnheld> unheld;
+  Source<UnitRelease> releases;
 };
 
 }  // namespace offcpud

@@ -31,7 +31,10 @@ class Tiers(WaitedOnCase):
 
     def answer_of(self, front, server):
         """The part of what `front` waited for an answer that was on `server`; None: there is none yet."""
-        answer = self.daemon.get_json_as_root(f"/api/v1/why?unit={front.unit}&window={self.window}s")
+        return self.answer_to(f"unit={front.unit}&window={self.window}s", server)
+
+    def answer_to(self, question, server):
+        answer = self.daemon.get_json_as_root(f"/api/v1/why?{question}")
         for unit in answer["units"]:
             for cause in unit["causes"]:
                 for part in cause["parts"]:
@@ -119,6 +122,31 @@ class Chains(Tiers):
         """Of waits of 2 ms few pairs are in the sample: the threads' own account tells."""
         _, parts, truth = self.run_tiers(*SHORT_WAITS)
         self.expect_shares(parts, truth, 0.05)
+
+    def test_processes_of_one_unit(self):
+        """One process asks tier2 to compute, another one of the same unit what tier2 asks tier3: what is said of their
+        unit is true of neither."""
+        tier3, tier2, fronts = self.new_unit("tier3"), self.new_unit("tier2"), self.new_unit("fronts")
+        port3 = self.tier(tier3, "tier3", 15, 5)
+        port2 = self.tier(tier2, "tier2", 20, port3)
+        asking = [self.run_in(fronts, *TIERS, "front", port2, question, SECONDS, 30, stdout=subprocess.PIPE)
+                  for question in "ca"]
+        time.sleep(SECONDS - 2)
+        parts = [self.answer_to(f"pid={program.pid}", tier2) for program in asking]
+        for part in parts:
+            self.assertIsNotNone(part, "tier2 is waited for")
+            self.show(part)
+            self.expect_parts_add_up(part)
+        told = [self.daemon.offcpuctl("why", str(program.pid)) for program in asking]
+        clocks = [tuple(map(float, program.communicate(timeout=20)[0].split())) for program in asking]
+        print("  by their own clocks tier2 waited, tier3 slept: "
+              f"{clocks[1][1]:.1%}, {clocks[1][2]:.1%}", flush=True)
+        self.expect_shares(parts, clocks[1][1:], 0.05)
+        for text, deed in zip(told, (f"{tier2.unit} runs or waits for a CPU", f"an answer of {tier3.unit}")):
+            first = text.splitlines()[0]
+            print(f"    | {first}", flush=True)
+            self.say("of that time" in first and deed in first, "first line of offcpuctl why PID",
+                     f"... of that time ... {deed}", first)
 
     def test_who_sleeps_with_a_lock(self):
         """Threads of one unit, of which each sleeps while it has the lock: those behind wait for nothing else."""

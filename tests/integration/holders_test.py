@@ -81,6 +81,26 @@ class Holders(WaitedOnCase):
     def test_fcntl(self):
         self.file_lock("fcntl")
 
+    def test_lock_of_an_open_file(self):
+        """It belongs to no process, but the kernel notes who took it."""
+        self.file_lock("ofd")
+
+    def expect_nobody(self, kind, site, because):
+        unit = self.new_unit(kind)
+        self.begin(unit, "--kind", kind, "--ms", 60_000, "--waiters", 1)
+        self.wait_until("the first line says why nobody is named", lambda: because in self.first_line(unit), 40)
+        print(f"    | {self.first_line(unit)}", flush=True)
+        waits = [stall for stall in self.stalls(unit) if stall["comm"] == "lock-waiter"]
+        self.say([(stall["for"], stall["site"], stall.get("held_by")) for stall in waits] == [("lock", site, None)],
+                 "the stall", ("lock", site, None), waits)
+
+    def test_read_locks_of_two_processes(self):
+        self.expect_nobody("shared", "file-lock", "no process alone has the locks on that file")
+
+    def test_lease(self):
+        """Who opens the file waits until the lease is given back, or 45 s."""
+        self.expect_nobody("lease", "file-lease", "nobody can see who holds a lock of its kind")
+
     def test_lock_of_the_kernel(self):
         if not self.daemon_knows_blockers():
             self.skipTest("this kernel does not say for which of its locks a thread waits")

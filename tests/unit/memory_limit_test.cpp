@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "api/why_rows.h"
 #include "config/config.h"
 #include "golang/goroutine_groups.h"
 #include "http/connection_table.h"
@@ -60,7 +61,12 @@ struct Part {
 constexpr std::size_t kStackEntry = 1'536, kObject = 320, kImage = 256, kSocket = 200, kPeer = 160,
                       kOwner = 80, kEvidence = 224, kPlace = 256, kStall = 3 * kKiB, kBlock = 48,
                       kPiece = 48, kKernelFrame = 128, kCgroupTotals = 18 * kKiB, kGoPlace = 48,
-                      kGoroutine = 160, kGoStack = 2 * GoStack::kMostFrames * 4 + 128;
+                      kChain = 512, kWhyRow = 5 * kKiB, kGoroutine = 160,
+                      kGoStack = 2 * GoStack::kMostFrames * 4 + 128;
+
+// One for each thread of the HTTP server. A row of `kWhyRow` is one of each source of why, with its
+// nodes of trees: WhyOfAThousandUnits measures less.
+constexpr std::size_t kAnswersAtOnce = 3;
 
 std::vector<Part> stacks() {
   const Config config;
@@ -115,12 +121,15 @@ std::vector<Part> totals() {
   return {
       {"totals of cgroups, as they are read", config.max_cgroups * kCgroupTotals},
       {"views that responses hold", views * config.max_cgroups * sizeof(SubjectSeries)},
+      {"what others did while processes waited, in these",
+       views * ChainSums::kMostOfProcesses * kChain},
       {"the last ten minutes, and an hour of CPUs",
        HistoryLimits().bytes + SiteHistory::kMostBytes + PeerHistory::kMostBytes +
            CpuHistoryLimits().bytes},
       {"whom cgroups waited on", WaitedOnStore::kMost * kPlace},
       {"sockets, twice while they are read", 2 * SocketTable::kMost * kSocket},
       {"peers and owners of processes", SeenPeers::kMost * kPeer + ProcessOwners::kMost * kOwner},
+      {"answers to why", kAnswersAtOnce * kMostSourceRows * kWhyRow},
       {"stalls", (StallLog::kMaxInProgress + StallLog::kMaxUntold) * kStall +
                      StallLog::kMaxExamined * kBlock},
       {"connections", (ConnectionLimits().total + kLocalLimits.connections.total) * 3 / 2 *

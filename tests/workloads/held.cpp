@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A thread "lock-holder" takes a lock for `ms`, and `waiters` threads "lock-waiter" want it. `kind`
 // = mutex, recursive, errorcheck, adaptive, robust, pi, std (std::mutex), rwlock (every other
-// waiter wants to read), flock or fcntl (the holder is a process), pipe (a mutex of the kernel: the
-// holder reads a pipe into memory that does not come). With `ring` threads, each "ring-N" holds a
-// mutex and wants that of the next one, for `ms`. Prints one line when all wait. Truth: the names.
+// waiter wants to read), flock, fcntl, ofd (of an open file) or lease (of a file that is opened)
+// (the holder is a process), shared (two processes have a read lock), pipe (a mutex of the kernel:
+// the holder reads a pipe into memory that does not come). With `ring` threads, each "ring-N" holds
+// a mutex and wants that of the next one, for `ms`. Prints one line when all wait. Truth: the
+// names.
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <pthread.h>
@@ -15,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -32,28 +35,40 @@ namespace {
 // The descriptions of the file of two processes, or of their threads.
 class FileLock final : public Lock {
  public:
-  explicit FileLock(bool flock) : flock_(flock), path_("/tmp/offcpud-held-XXXXXX") {
+  explicit FileLock(const std::string& kind) : kind_(kind), path_("/tmp/offcpud-held-XXXXXX") {
     const int file = ::mkstemp(path_.data());
     if (file < 0) fail(path_);
     ::close(file);
   }
   ~FileLock() override { ::unlink(path_.c_str()); }
-  void take(int /*side*/) override {
-    const int file = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
-    struct flock region = {};
-    region.l_type = F_WRLCK;
-    const int result = flock_ ? ::flock(file, LOCK_EX) : ::fcntl(file, F_SETLKW, &region);
-    if (file < 0 || result != 0) fail("lock a file");
+  void take(int side) override {
+    const int file = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);  // waits for a lease
+    if (file < 0 || lock(file, side) != 0) fail("lock a file");
   }
   void give() override {}  // it ends with its process
 
  private:
-  bool flock_;
+  [[nodiscard]] int lock(int file, int side) const {
+    struct flock region = {};
+    region.l_type = kind_ == "shared" && side == 0 ? F_RDLCK : F_WRLCK;
+    if (kind_ == "flock") return ::flock(file, LOCK_EX);
+    if (kind_ == "ofd") return ::fcntl(file, F_OFD_SETLKW, &region);
+    if (kind_ != "lease") return ::fcntl(file, F_SETLKW, &region);
+    if (side != 0) return 0;
+    ::signal(SIGIO, SIG_IGN);  // that somebody wants the file
+    return ::fcntl(file, F_SETLEASE, F_WRLCK);
+  }
+
+  std::string kind_;
   std::string path_;
 };
 
+bool is_of_process(const std::string& kind) {
+  return kind == "flock" || kind == "fcntl" || kind == "ofd" || kind == "lease" || kind == "shared";
+}
+
 std::unique_ptr<Lock> make(const std::string& kind) {
-  if (kind == "flock" || kind == "fcntl") return std::make_unique<FileLock>(kind == "flock");
+  if (is_of_process(kind)) return std::make_unique<FileLock>(kind);
   return lock_of_kind(kind);
 }
 
@@ -80,27 +95,28 @@ void wait_for_one(const std::string& kind, int waiters, int ms) {
   const std::unique_ptr<Lock> lock = make(kind);
   int taken[2];
   if (::pipe(taken) != 0) fail("pipe");
-  const bool of_process = kind == "flock" || kind == "fcntl";
-  pid_t child = 0;
+  const int holders = kind == "shared" ? 2 : 1;
   std::vector<std::thread> threads;
-  if (of_process) {
-    child = ::fork();
-    if (child == 0) {
+  for (int i = 0; i < holders; ++i) {
+    if (!is_of_process(kind)) {
+      threads.emplace_back([&] { hold(*lock, taken[1], ms); });
+    } else if (::fork() == 0) {
       hold(*lock, taken[1], ms);
       ::_exit(0);
     }
-  } else {
-    threads.emplace_back([&] { hold(*lock, taken[1], ms); });
   }
-  char byte = 0;
-  if (::read(taken[0], &byte, 1) != 1) fail("read");
+  for (int i = 0; i < holders; ++i) {
+    char byte = 0;
+    if (::read(taken[0], &byte, 1) != 1) fail("read");
+  }
   for (int side = 1; side <= waiters; ++side) {
     threads.emplace_back([&lock, side] { wait_as("lock-waiter", *lock, side); });
   }
   sleep_ns(100'000'000);
   say("waiting");
   for (std::thread& thread : threads) thread.join();
-  if (child > 0) ::waitpid(child, nullptr, 0);
+  while (::wait(nullptr) > 0) {
+  }
 }
 
 // A page that comes when come() is called: whoever touches it before waits (userfaultfd(2)).

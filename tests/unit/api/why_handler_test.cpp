@@ -268,6 +268,84 @@ TEST_F(WhyHandlerTest, AProcessIsOfTheLastWindow) {
   EXPECT_EQ(ask({{"pid", "12"}}, false).status, 403U);
 }
 
+// Of the same unit two processes wait for different things of one server; the window of a process
+// is a sixth of that of its unit.
+TEST_F(WhyHandlerTest, OfAProcessIsToldWhatOthersDidDuringItsOwnWaits) {
+  WaitWindow window = *view_.waits;
+  const auto chain = [](std::uint32_t pid, std::vector<ChainWaits::Step> steps, ChainEnd end,
+                        double seconds) {
+    return ChainWaits{.pid = pid,
+                      .process_start_ns = 5,
+                      .cgroup = {},
+                      .wait_for = WaitFor::Lock,
+                      .on = "audit.service",
+                      .steps = std::move(steps),
+                      .end = end,
+                      .time = {.ns = seconds * test::kSecondNs, .variance_ns2 = 1e18}};
+  };
+  window.process_chains = {
+      chain(12, {{WaitFor::Storage, "device:vda"}}, ChainEnd::Waits, 12),
+      chain(12, {}, ChainEnd::Runs, 4),
+      chain(99, {{WaitFor::Timer, "(nobody)"}}, ChainEnd::Waits, 20),
+  };
+  view_.waits = std::make_shared<const WaitWindow>(window);
+  const json answer = ask_json({{"pid", "12"}, {"window", "1min"}});
+  const json by = part_of(answer["units"][0]["causes"][0], "unit", "audit.service");
+  EXPECT_NEAR(by["threads"].get<double>(), 2.4, 1e-9);
+  ASSERT_EQ(by["parts"].size(), 2U) << by;
+  EXPECT_EQ(by["parts"][0]["for"], "storage");
+  EXPECT_NEAR(by["parts"][0]["threads"].get<double>(), 1.8, 1e-9);
+  EXPECT_NEAR(by["parts"][0]["error"].get<double>(), 0.1 * 2.4 / 1.6, 1e-9) << "of 1 s in 10 s";
+  EXPECT_EQ(by["parts"][1]["kind"], "runs");
+  EXPECT_NEAR(by["parts"][1]["threads"].get<double>(), 0.6, 1e-9);
+  EXPECT_THAT(answer["verdicts"][0]["sentence"].get<std::string>(),
+              HasSubstr("; 75 % of that time audit.service waits for storage on device vda"));
+  EXPECT_TRUE(answer["sources"]["chains"]["missing"].is_null());
+}
+
+TEST_F(WhyHandlerTest, AProcessWithoutRoomForChainsIsToldSo) {
+  WaitWindow window = *view_.waits;
+  window.unchained = 3;
+  view_.waits = std::make_shared<const WaitWindow>(window);
+  const json answer = ask_json({{"pid", "12"}});
+  EXPECT_EQ(answer["sources"]["chains"]["missing"], "too many other processes waited longer");
+  EXPECT_THAT(test::body_of(ask({{"pid", "12"}, {"format", "text"}})),
+              HasSubstr("is not kept, because too many processes waited longer; of its unit: "
+                        "offcpuctl why db.service\n"));
+  EXPECT_TRUE(ask_json({{"unit", "db.service"}})["sources"]["chains"]["missing"].is_null());
+}
+
+// In windows of the last ten minutes, also before the one that is asked for.
+TEST_F(WhyHandlerTest, WhoReleasedSuchLocksBeforeIsADetailOfALockWithoutHolder) {
+  for (auto& window : view_.peer_history) {
+    auto changed = std::make_shared<PeerWindow>(*window);
+    ReleasedWaits row{.cgroup = "/system.slice/db.service/worker", .site = "row-lock"};
+    row.kind = ReleasedWaits::By::Thread;
+    row.by = "db.service";
+    row.process = row.thread = "postgres";
+    row.pid = row.tid = 77;
+    row.add(1e9);
+    row.add(1e9);
+    changed->released = {row};
+    changed->rows.clear();
+    window = changed;
+  }
+  const json lock = ask_json({{"unit", "db.service"}, {"window", "1min"}})["units"][0]["causes"][0];
+  EXPECT_EQ(lock["released_by"]["seen"], 4) << "of both windows";
+  EXPECT_EQ(lock["released_by"]["by"][0]["pid"], 77);
+  EXPECT_EQ(lock["released_by"]["by"][0]["own"], true);
+  const std::string text =
+      test::body_of(ask({{"unit", "db.service"}, {"window", "1min"}, {"format", "text"}}));
+  EXPECT_THAT(text, HasSubstr("; usually released by postgres (pid 77) of the same unit (100 % "));
+  EXPECT_THAT(text,
+              HasSubstr("\n                            usually released by postgres (pid 77)"));
+  const json without = ask_json({{"unit", "db.service"}, {"window", "1min"}}, false);
+  EXPECT_TRUE(without["units"][0]["causes"][0]["released_by"].is_null()) << "it is a detail";
+  hold();
+  const json held = ask_json({{"unit", "db.service"}});
+  EXPECT_TRUE(held["units"][0]["causes"][0].contains("released_by"));
+}
+
 TEST_F(WhyHandlerTest, WhoMayNotSeeDetailsSeesNeitherSitesNorCulprits) {
   const json answer = ask_json({{"window", "1min"}}, false);
   EXPECT_EQ(answer["details"], false);

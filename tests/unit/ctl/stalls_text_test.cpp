@@ -13,6 +13,7 @@ namespace offcpud {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 const std::string kNothing = "nothing is stuck; offcpuctl why says who waits for a shorter time\n";
 
@@ -109,6 +110,30 @@ TEST(StallsText, SaysWhoHoldsALock) {
   EXPECT_THAT(stall_held(R"({"lock": "mutex", "pid": null, "process": null, "tid": null,
       "comm": null})"),
               HasSubstr("\n    held by    -[-] (mutex)\n"));
+}
+
+TEST(StallsText, SaysWhoReleasedSuchLocksBefore) {
+  const auto released = [](const std::string& by) {
+    return text_of(R"({"stalls": [{"for": "lock", "site": "row-lock", "released_by": {"seen": 23,
+        "nobody": 0.1, "by": [)" +
+                       by + "]}}]}",
+                   true);
+  };
+  EXPECT_THAT(
+      released(R"({"process": "app", "pid": 9, "thread": "kee\u001bper", "tid": 12,
+                           "share": 0.95, "error": 0.04})"),
+      HasSubstr(
+          "\n    released   by kee\\x1bper[12] in app[9], 95 % ± 4.0 % of the time of 23 waits "
+          "seen\n"));
+  EXPECT_THAT(
+      released(R"({"process": "postgres", "pid": 7, "thread": "postgres", "tid": 7,
+                           "share": 1, "error": 0.01})"),
+      HasSubstr("\n    released   by postgres[7], 100 % ± 1.0 % of the time of 23 waits seen\n"));
+  EXPECT_THAT(released(R"({"process": "java", "pid": null, "thread": null, "share": 1e300,
+                           "error": 0.5})"),
+              HasSubstr("\n    released   by java, 100 % ± 50 % of the time of 23 waits seen\n"));
+  EXPECT_THAT(released(""), Not(HasSubstr("released")));
+  EXPECT_THAT(released(R"({"process": "java", "share": "all"})"), Not(HasSubstr("released")));
 }
 
 // Each has a socket of its own, with a port of its own, and a process of the server.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -25,6 +26,8 @@ ChainedBlock wait(std::uint32_t tid, std::uint64_t cgroup, std::uint64_t since, 
                   std::uint32_t on, std::uint64_t of, double stands_for = 1) {
   ChainedBlock block{.tid = tid,
                      .tgid = tid,
+                     .local_tgid = tid,
+                     .process_start_ns = 7,
                      .since_ns = since * kMs,
                      .ended_ns = until * kMs,
                      .stands_for = stands_for,
@@ -49,13 +52,19 @@ class ChainSumsOfAWindow : public testing::Test {
  protected:
   ChainSumsOfAWindow() { intervals_.fill(std::chrono::milliseconds(1)); }
   // What the waits of kWeb are divided into. `begin`: of the window, in ms.
-  std::vector<ChainWaits> divided(std::vector<ChainedBlock> waits, std::vector<ChainedBlock> others,
-                                  std::uint64_t begin = 0, bool is_whole = true) {
+  ChainSums::Chains chains_of(const std::vector<ChainedBlock>& waits,
+                              std::vector<ChainedBlock> others, std::uint64_t begin = 0,
+                              bool is_whole = true) {
     ChainSums sums(paths_, names_, intervals_);
     others.insert(others.end(), waits.begin(), waits.end());
     const IntervalChains chains(std::move(others), 0);
     sums.add(waits, begin * kMs, chains, is_whole);
     return std::move(sums).take();
+  }
+  std::vector<ChainWaits> divided(const std::vector<ChainedBlock>& waits,
+                                  std::vector<ChainedBlock> others, std::uint64_t begin = 0,
+                                  bool is_whole = true) {
+    return chains_of(waits, std::move(others), begin, is_whole).of_cgroups;
   }
   static double total_ms(const std::vector<ChainWaits>& rows) {
     return std::accumulate(rows.begin(), rows.end(), 0.0, [](double sum, const ChainWaits& row) {
@@ -150,6 +159,71 @@ TEST_F(ChainSumsOfAWindow, RowsBeyondThoseOfACgroupAreUnknownAndNothingIsMissing
   const auto known =
       std::ranges::count_if(rows, [](const ChainWaits& row) { return row.end != End::Unknown; });
   EXPECT_LE(static_cast<std::size_t>(known), ChainSums::kMostOfCgroup);
+}
+
+// The rows of one process.
+std::vector<ChainWaits> rows_of(const std::vector<ChainWaits>& all, std::uint32_t pid) {
+  std::vector<ChainWaits> rows;
+  std::ranges::copy_if(all, std::back_inserter(rows),
+                       [pid](const ChainWaits& row) { return row.pid == pid; });
+  return rows;
+}
+
+// Threads 2 and 4 of db serve processes 1 and 3 of web: one runs, the other one sleeps.
+TEST_F(ChainSumsOfAWindow, ProcessesOfOneCgroupAreToldApart) {
+  const auto chains =
+      chains_of({wait(1, kWeb, 100, 200, 2, kDb), wait(3, kWeb, 100, 200, 4, kDb, 3)},
+                {sleep(4, kDb, 120, 200)});
+  EXPECT_NEAR(total_ms(chains.of_cgroups), 400, 1e-6);
+  const auto first = rows_of(chains.of_processes, 1), second = rows_of(chains.of_processes, 3);
+  EXPECT_EQ(first.size() + second.size(), chains.of_processes.size());
+  ASSERT_EQ(first.size(), 1U);
+  EXPECT_EQ(first[0].end, End::Runs);
+  EXPECT_EQ(first[0].process_start_ns, 7U);
+  EXPECT_EQ(first[0].on, "db.service");
+  EXPECT_NEAR(ms_of(first, End::Runs, 0), 100, 1e-6);
+  EXPECT_NEAR(ms_of(second, End::Runs, 0), 60, 1e-6);
+  EXPECT_NEAR(ms_of(second, End::Waits, 1), 240, 1e-6);
+  EXPECT_EQ(chains.processes_left_out, 0U);
+}
+
+TEST_F(ChainSumsOfAWindow, AProcessOutsideOfThePidNamespaceHasNoRowsOfItsOwn) {
+  ChainedBlock outside = wait(1, kWeb, 100, 200, 2, kDb);
+  outside.local_tgid = 0;
+  const auto chains = chains_of({outside}, {});
+  EXPECT_EQ(chains.of_cgroups.size(), 1U);
+  EXPECT_TRUE(chains.of_processes.empty());
+}
+
+TEST_F(ChainSumsOfAWindow, OfTooManyProcessesThoseThatWaitedLongestAreKept) {
+  constexpr auto kFit = static_cast<std::uint32_t>(ChainSums::kMostOfProcesses);
+  constexpr std::uint32_t kMore = 10, kFirst = 10'000;
+  std::vector<ChainedBlock> waits;
+  for (std::uint32_t i = 0; i < kFit + kMore; ++i) {
+    const std::uint32_t server = 100'000 + i;  // nothing is known of it but that it runs
+    waits.push_back(wait(kFirst + i, kWeb, 100, 200 + i, server, kDb));
+  }
+  const auto chains = chains_of(waits, {});
+  EXPECT_EQ(chains.of_processes.size(), kFit);
+  EXPECT_EQ(chains.processes_left_out, kMore);
+  EXPECT_TRUE(rows_of(chains.of_processes, kFirst + kMore - 1).empty()) << "it waited least";
+  EXPECT_EQ(rows_of(chains.of_processes, kFirst + kMore).size(), 1U);
+  EXPECT_LE(chains.of_cgroups.size(), ChainSums::kMostOfCgroup) << "that is one sum in any case";
+}
+
+// What is left of a process would stand for all of it.
+TEST_F(ChainSumsOfAWindow, RowsBeyondThoseOfAProcessAreUnknown) {
+  std::vector<ChainedBlock> waits;
+  for (std::uint32_t i = 0; i < 2 * ChainSums::kMostOfProcess; ++i) {
+    const std::uint64_t of = 1000 + i;
+    cgroups_.create(of, "unit" + std::to_string(i) + ".service");
+    waits.push_back(wait(1, kWeb, 100 + 300 * i, 200 + 301 * i, 5000 + i, of));
+  }
+  const auto chains = chains_of(waits, {});
+  const auto known = std::ranges::count_if(
+      chains.of_processes, [](const ChainWaits& row) { return row.end != End::Unknown; });
+  EXPECT_EQ(static_cast<std::size_t>(known), ChainSums::kMostOfProcess);
+  EXPECT_NEAR(total_ms(chains.of_processes), total_ms(chains.of_cgroups), 1e-3);
 }
 
 }  // namespace

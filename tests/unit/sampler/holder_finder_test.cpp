@@ -208,6 +208,18 @@ TEST_F(HolderFinderTest, OfALockWithoutAHolderItTellsWhatWasSeen) {
   EXPECT_TRUE(finder_.take_unheld().empty()) << "nobody can see such holders";
 }
 
+// Which of several processes, or of several readers, is in the way, the kernel does not say.
+TEST_F(HolderFinderTest, OfLocksThatManyMayHoldItSaysSo) {
+  for (const auto kind : {OFFCPUD_LOCK_FILE, OFFCPUD_LOCK_RWSEM}) {
+    EXPECT_TRUE(look({waits_in_kernel(14, 0, kind)}).empty());
+    const UnheldBlocks unheld = finder_.take_unheld();
+    ASSERT_EQ(unheld.size(), 1U);
+    EXPECT_EQ(unheld.begin()->second, LockLook::NoSingleHolder);
+  }
+  EXPECT_TRUE(look({}).empty());
+  EXPECT_TRUE(finder_.take_unheld().empty()) << "each look by itself";
+}
+
 // One look says nothing of many holders.
 TEST_F(HolderFinderTest, ALockChangesHandsIfTwoLooksDiffer) {
   kernel_.add(OFFCPUD_OWNER_BY_TID | 50, 50, "writer");

@@ -192,6 +192,12 @@ TEST_F(WaitExaminerPeersTest, ChainsSayWhatOthersDidDuringAWait) {
   EXPECT_EQ(runs.end, ChainWaits::End::Runs);
   EXPECT_TRUE(runs.steps.empty());
   EXPECT_NEAR(runs.time.ns, 120.0 * kMs, 1);
+  ASSERT_EQ(window->process_chains.size(), 2U) << "the same by process";
+  for (const ChainWaits& row : window->process_chains) {
+    EXPECT_EQ(row.pid, 10U);
+    EXPECT_EQ(row.on, b);
+  }
+  EXPECT_EQ(window->unchained, 0U);
 }
 
 // The server's short waits would be in no sample.

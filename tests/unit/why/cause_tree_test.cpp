@@ -208,5 +208,15 @@ TEST(CauseTree, AUnitOfWhichNothingIsKnownHasNoCauses) {
   EXPECT_EQ(name_of_for(kLock), "lock");
 }
 
+// A thread that waits in io_uring waits for any of its requests.
+TEST(CauseTree, WhoWaitsInIoUringIsToldWhyNobodyIsNamed) {
+  HandMadeInputs host;
+  host.waits("app", WaitFor::Unknown, "io-uring", 1);
+  const UnitCauses tree = causes_of(host.made(), "app");
+  EXPECT_EQ(part(tree.causes.at(0), Kind::Unknown).because,
+            "a wait in io_uring ends with any of its requests, and the kernel does not say with "
+            "which");
+}
+
 }  // namespace
 }  // namespace offcpud

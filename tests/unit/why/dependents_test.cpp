@@ -18,7 +18,7 @@ using By = UnitTaker::By;
 std::vector<std::string> told(HandMadeInputs& host, const std::string& on) {
   WhyUnits units(host.made());
   std::vector<std::string> sentences;
-  for (const Dependent& each : dependents_of(units, on)) sentences.push_back(sentence_of(each));
+  for (const Dependent& each : dependents_of(units, {on})) sentences.push_back(sentence_of(each));
   return sentences;
 }
 

@@ -78,13 +78,19 @@ class HandMadeInputs {
   }
   // What was seen of locks without a holder.
   HandMadeInputs& unheld(const std::string& unit, std::uint32_t names_nobody,
-                         std::uint32_t changes_hands, std::uint32_t seen_once = 0,
-                         double ended = 0) {
+                         std::uint32_t changes_hands, std::uint32_t seen_once = 0, double ended = 0,
+                         std::uint32_t no_single_holder = 0) {
     inputs.unheld.rows.push_back({.unit = unit,
                                   .names_nobody = names_nobody,
                                   .changes_hands = changes_hands,
                                   .seen_once = seen_once,
+                                  .no_single_holder = no_single_holder,
                                   .ended = ended});
+    return *this;
+  }
+  // Who ended waits of a unit for a lock.
+  HandMadeInputs& released(UnitRelease release) {
+    inputs.releases.rows.push_back(std::move(release));
     return *this;
   }
   // What the unit `on` did while `unit` waited for it.
@@ -124,6 +130,7 @@ class HandMadeInputs {
     inputs.waiters.sort();
     inputs.past.sort();
     inputs.unheld.sort();
+    inputs.releases.sort();
     return inputs;
   }
 

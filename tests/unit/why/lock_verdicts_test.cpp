@@ -181,6 +181,36 @@ TEST(LockVerdicts, OfAProcessItSaysWhatWasSeenOfItsUnit) {
   EXPECT_THAT(sentence(host, "python3 (pid 7)"), HasSubstr("is not known yet, because it was "));
 }
 
+TEST(LockVerdicts, OfLocksThatManyMayHoldItSaysSo) {
+  const auto said = [](const std::string& site) {
+    HandMadeInputs host;
+    host.waits("app", WaitFor::Lock, site, 1).unheld("app", 0, 0, 0, 0, 2);
+    return sentence(host, "app");
+  };
+  EXPECT_EQ(said("file-lock"),
+            "app: 1.0 threads wait for a lock (file-lock); who holds it is unknown, because no "
+            "process alone has the locks on that file, during 2 waits");
+  EXPECT_THAT(said("kernel-lock"),
+              HasSubstr("because readers have it, whom the kernel does not name, during 2 waits"));
+}
+
+// Before 6.16 no look sees it.
+TEST(LockVerdicts, OfALockOfTheKernelItSaysWhichKernelsTellTheHolder) {
+  HandMadeInputs host;
+  host.waits("app", WaitFor::Lock, "kernel-lock", 1).unheld("app", 0, 0);
+  host.inputs.sites.rows.back().lasting = 1;
+  EXPECT_THAT(sentence(host, "app"),
+              HasSubstr("who holds it is unknown, because the kernel does not say who holds it; of "
+                        "its mutexes and semaphores it says so from 6.16 on, with "
+                        "CONFIG_DETECT_HUNG_TASK_BLOCKER"));
+}
+
+TEST(LockVerdicts, OfALeaseItSaysThatNobodyCanSeeWhoHasIt) {
+  HandMadeInputs host;
+  host.waits("app", WaitFor::Lock, "file-lease", 1).unheld("app", 0, 0);
+  EXPECT_THAT(sentence(host, "app"), HasSubstr("nobody can see who holds a lock of its kind"));
+}
+
 // Who gave it back is known, but nobody was seen to hold it.
 TEST(LockVerdicts, AHotLockOfTheUnitsOwnSaysWhyNobodyIsNamed) {
   HandMadeInputs host;

@@ -123,6 +123,43 @@ TEST(OwnChains, WhoAsksAnotherThreadIsNotSaidToDoWhatThatDoes) {
                 "for storage on device vda"));
 }
 
+// Other threads of its unit are no other unit to a process, be they its own or not.
+TEST(OwnChains, AProcessBehindALockOfItsUnitIsToldWhatTheOneDoesThatHasIt) {
+  const std::string process = "shopd (pid 7)";
+  HandMadeInputs host;
+  host.waits(process, WaitFor::Lock, "mutex", 1)
+      .on(process, WaitFor::Lock, On::Unit, "shop", 1, "shopd")
+      .during(process, WaitFor::Lock, "shop", {kWritesToDisk}, End::Waits, 0.5)
+      .during(process, WaitFor::Lock, "shop", {kBehindAnother, kWritesToDisk}, End::Waits, 0.5);
+  host.inputs.process = process;
+  host.inputs.unit_of_process = "shop";
+  const UnitCauses tree = causes_of(host.made(), process);
+  const Cause& own = tree.causes.at(0).parts.at(0);
+  ASSERT_EQ(own.kind, Cause::Kind::Self);
+  ASSERT_EQ(own.parts.size(), 1U);
+  EXPECT_NEAR(own.parts[0].threads, 1, 1e-9);
+  EXPECT_THAT(sentence(host, process),
+              HasSubstr("; for 100 % of their wait the thread that they wait for waits for storage "
+                        "on device vda"));
+}
+
+// What a process waits for its own children is told apart, so its peers must not claim it again.
+TEST(OwnChains, OfAProcessWaitsForItsChildrenAreNoWaitsForItsUnit) {
+  const std::string process = "shopd (pid 7)";
+  HandMadeInputs host;
+  host.waits(process, WaitFor::Answer, "", 2)
+      .on(process, WaitFor::Answer, On::Unit, "shop", 1.5)
+      .on(process, WaitFor::Answer, On::Unit, "db", 0.5);
+  host.inputs.sites.rows.back().child = {.ns = 1.5e9 * HandMadeInputs::kSeconds};
+  host.inputs.process = process;
+  host.inputs.unit_of_process = "shop";
+  const Cause answer = causes_of(host.made(), process).causes.at(0);
+  EXPECT_NEAR(answer.threads, 0.5, 1e-9);
+  ASSERT_EQ(answer.parts.size(), 1U);
+  EXPECT_EQ(answer.parts[0].name, "db");
+  EXPECT_NEAR(answer.parts[0].threads, 0.5, 1e-9);
+}
+
 // Ends of a pipeline wait for each other all the time, whatever else one of them waits for.
 TEST(OwnChains, AWaitForAnAnswerOfTheSameUnitIsNotStuck) {
   HandMadeInputs host;

@@ -377,7 +377,8 @@ TEST(WaitGraph, HasAnEdgeForWhomEachUnitWaits) {
       .cpu("app", 0.1, 0.5)
       .taken("app", By::Unit, "batch", 0.4)
       .taken("app", By::Same, "", 0.1);
-  const WaitGraph graph = wait_graph(host.made());
+  WhyUnits units(host.made());
+  const WaitGraph graph = wait_graph(units);
   std::vector<std::string> edges;
   for (const WaitEdge& edge : graph.edges) {
     edges.push_back(edge.from + ">" + edge.to + " " + std::string(name_of_for(edge.for_kind)));
@@ -395,7 +396,8 @@ TEST(WaitGraph, IsBounded) {
     const std::string unit = "u" + std::to_string(i);
     host.waits(unit, WaitFor::Answer, "", 1).on(unit, WaitFor::Answer, On::Unit, "db", 1);
   }
-  const WaitGraph graph = wait_graph(host.made());
+  WhyUnits units(host.made());
+  const WaitGraph graph = wait_graph(units);
   EXPECT_THAT(graph.edges, SizeIs(WaitGraph::kMost));
   EXPECT_NEAR(graph.left_out, 100, 1e-6);
 }
