@@ -237,6 +237,20 @@ class Alerts(unittest.TestCase):
                 self.assertIn(annotation, rule)
             self.assertIn(f"runbook_url: docs/runbooks/{name}.md\n", rule)
 
+    def test_alerts_on_waits_say_who_and_what_to_type(self):
+        waits = re.search(r"- name: offcpud-waits\n(.*?)\n  - name: ", ALERTS, re.DOTALL)[1]
+        rules = re.split(r"- alert: ", waits)[1:]
+        self.assertGreater(len(rules), 5)
+        for rule in rules:
+            self.assertIn("          command: ", rule)
+            if "offcpud_oldest_stall_seconds{" in rule:
+                self.assertIn("          since: ", rule)
+                self.assertIn("          culprit: ", rule)
+        # Go's %q escapes as PromQL does; a name in quotes of a template's own could end them.
+        self.assertNotIn("%s", ALERTS)
+        # Old versions of jsonnet do not escape a backslash when they read YAML.
+        self.assertNotIn("\\", re.sub(r"(?m)^ *#.*", "", ALERTS))
+
     def test_every_alert_has_a_runbook_and_the_other_way_round(self):
         self.assertEqual({f.stem for f in RUNBOOKS.glob("Offcpud*.md")}, set(NAMES))
         for name in NAMES:
