@@ -77,7 +77,8 @@ class Alertmanager:
         with open(self.log, "wb") as log:
             self._process = subprocess.Popen(
                 [PROGRAM, f"--config.file={folder}/alertmanager.yml", f"--storage.path={folder}/data",
-                 f"--web.listen-address=127.0.0.1:{self.port}", "--cluster.listen-address=", "--log.level=warn"],
+                 f"--web.listen-address=127.0.0.1:{self.port}", "--cluster.listen-address=",
+                 "--log.level=warn"],
                 stdout=log, stderr=log, stdin=subprocess.DEVNULL, preexec_fn=die_with_the_tester)
 
     def is_ready(self):

@@ -58,7 +58,8 @@ class Arrives(WaitedOnCase):
         rules = folder / "alerts.rules.yaml"
         rules.write_text(sooner((RULES / "alerts.rules.yaml").read_text()))
         config = prometheus_server.configuration(self.daemon, [rules, RULES / "classic.rules.yaml"])
-        config += f"alerting: {{alertmanagers: [{{static_configs: [{{targets: ['127.0.0.1:{manager.port}']}}]}}]}}\n"
+        targets = f"{{targets: ['127.0.0.1:{manager.port}']}}"
+        config += f"alerting: {{alertmanagers: [{{static_configs: [{targets}]}}]}}\n"
         server = prometheus_server.PrometheusServer(config=config)
         self.addCleanup(server.stop)
         return receiver
@@ -79,12 +80,13 @@ class Arrives(WaitedOnCase):
         said = alert["annotations"]
         print("".join(f"    | {name}: {text}\n" for name, text in said.items()), flush=True)
         self.say(alert["labels"]["unit"] == ledger.unit, "unit", ledger.unit, alert["labels"]["unit"])
-        self.say(said["summary"].startswith(f"{ledger.unit}: "), "summary", f"{ledger.unit}: ...", said["summary"])
+        self.say(said["summary"].startswith(f"{ledger.unit}: "), "summary", f"{ledger.unit}: ...",
+                 said["summary"])
         since = datetime.strptime(said["since"][:19], "%Y-%m-%d %H:%M:%S").replace(tzinfo=timezone.utc)
         self.expect_close("since", began, since.timestamp(), tolerance=0, absolute=3)
-        self.say(said["culprit"] == f"{report.unit} (stalled threads: 1)", "culprit", report.unit, said["culprit"])
-        self.say(said["command"] == f"offcpuctl why {ledger.unit}", "command", f"offcpuctl why {ledger.unit}",
-                 said["command"])
+        culprit, command = f"{report.unit} (stalled threads: 1)", f"offcpuctl why {ledger.unit}"
+        self.say(said["culprit"] == culprit, "culprit", culprit, said["culprit"])
+        self.say(said["command"] == command, "command", command, said["command"])
         self.say((TREE / said["runbook_url"]).is_file(), "runbook", "a file", said["runbook_url"])
         answer = self.typed(said["command"])
         self.say(report.unit in answer, "what the command says", report.unit, answer)

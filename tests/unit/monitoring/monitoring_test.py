@@ -159,7 +159,26 @@ class Dashboards(unittest.TestCase):
                 for parameter in re.findall(r"[?&](\w+)=", url):
                     self.assertRegex(page, rf'[("]{parameter}"')
                 self.assertIn("scheme", names)
-                self.assertIn("from=${__from:date:seconds}&to=${__to:date:seconds}", url)
+                of_point = "at=${__value.time}" in url
+                self.assertNotEqual(of_point, "from=${__from:date:seconds}&to=${__to:date:seconds}" in url)
+
+    def test_every_line_of_a_host_leads_to_its_flame_graph_of_that_minute(self):
+        linked = 0
+        for dashboard in dashboards.load()[1:]:  # what the daemon itself does is not in its snapshots
+            for panel in dashboards.panels(dashboard):
+                if panel["type"] != "timeseries":
+                    continue
+                of_host = any("{{instance}}" in target["legendFormat"] for target in panel["targets"])
+                links = [link["url"] for link in panel["fieldConfig"]["defaults"]["links"]]
+                leads = any("/flame?at=${__value.time}" in url for url in links)
+                self.assertEqual(leads, of_host, panel["title"])
+                linked += of_host
+        self.assertGreater(linked, 15)
+
+    def test_restarts_and_alerts_are_marked(self):
+        for dashboard in dashboards.load():
+            names = [each["name"] for each in dashboard["annotations"]["list"]]
+            self.assertEqual(names, ["Restarts", "Alerts"], dashboard["title"])
 
     def test_idle_prone_reasons_are_off_until_asked_for(self):
         for dashboard in dashboards.load()[1:]:
@@ -192,9 +211,11 @@ class Promtool(unittest.TestCase):
             number = 0
             for dashboard in dashboards.load():
                 of = dashboards.values(dashboard)
-                for _, target in dashboards.targets(dashboard):
+                queries = [target["expr"] for _, target in dashboards.targets(dashboard)]
+                queries += [each["expr"] for each in dashboard["annotations"]["list"]]
+                for query in queries:
                     number += 1
-                    expr = dashboards.substituted(target["expr"], of).replace("'", "''")
+                    expr = dashboards.substituted(query, of).replace("'", "''")
                     file.write(f"{{record: 'r{number}', expr: '{expr}'}},\n")
             file.write("]}]\n")
             file.flush()
