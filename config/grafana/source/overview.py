@@ -142,6 +142,7 @@ def disks():
 
 def stalls():
     stalled = total(f"{SUBJECT_OF}, for", select("offcpud_stalls_in_progress", SUBJECT, FOR))
+    on = total(f"{SUBJECT_OF}, for, on", select("offcpud_stalls_waiting_on", SUBJECT, FOR))
     since = select("offcpud_oldest_stall_seconds", SUBJECT, FOR)
     oldest = f"max by ({SUBJECT_OF}, for) ({since})"
     began = "increase(" + select("offcpud_stalls_total", HOST) + "[$__rate_interval])"
@@ -153,6 +154,10 @@ def stalls():
                    [(highest(15, stalled), NAME + " {{for}}")], **BY_UNIT),
         timeseries("Longest stall, by unit and what for", "Its age; the 15 highest.", "s",
                    [(highest(15, oldest), NAME + " {{for}}")], **BY_UNIT),
+        timeseries("Stalls, by unit and on whom or what",
+                   "Threads that are stuck, by who holds the lock, or whom or what they wait on; (unknown) is "
+                   "what nobody can tell. The 15 highest.", "short",
+                   [(highest(15, on), NAME + " {{for}} on {{on}}")], width=24, **BY_UNIT),
         timeseries("Stalls that began, by reason",
                    "Blocks that outlasted stalls.threshold, or their rule in stalls.rules.", "short",
                    [(total("reason", began), "{{reason}}")], drawStyle="bars"),
