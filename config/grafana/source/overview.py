@@ -155,7 +155,7 @@ def stalls():
         timeseries("Longest stall, by unit and what for", "Its age; the 15 highest.", "s",
                    [(highest(15, oldest), NAME + " {{for}}")], **BY_UNIT),
         timeseries("Stalls, by unit and on whom or what",
-                   "Threads that are stuck, by who holds the lock, or whom or what they wait on; (unknown) is "
+                   "Threads that are stuck, by who holds the lock, or whom or what they wait on; (unknown): "
                    "what nobody can tell. The 15 highest.", "short",
                    [(highest(15, on), NAME + " {{for}} on {{on}}")], width=24, **BY_UNIT),
         timeseries("Stalls that began, by reason",
