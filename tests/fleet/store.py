@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
 from pathlib import Path
@@ -50,8 +51,11 @@ class Store:
 
     def get(self, path, **parameters):
         url = f"http://127.0.0.1:{self.port}{path}?" + urllib.parse.urlencode(parameters)
-        with urllib.request.urlopen(url, timeout=30) as answer:
-            return answer.read()
+        try:
+            with urllib.request.urlopen(url, timeout=30) as answer:
+                return answer.read()
+        except urllib.error.HTTPError as error:
+            raise AssertionError(f"{parameters}: {error.read().decode()[:300]}") from None
 
     def is_ready(self):
         try:

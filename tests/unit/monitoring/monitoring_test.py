@@ -41,6 +41,22 @@ class Generated(unittest.TestCase):
     def test_dashboards(self):
         self.check(TREE / "config/grafana/generate", dashboards.FOLDER, "*")
 
+    def test_dashboards_for_a_store_without_native_histograms(self):
+        """The same panels, without what only native histograms have."""
+        program = TREE / "config/grafana/generate"
+        with tempfile.TemporaryDirectory() as made:
+            subprocess.run([sys.executable, program, "--classic", made], check=True)
+            for shipped in dashboards.load():
+                classic = json.loads((Path(made) / f"{shipped['uid']}.json").read_text())
+                titles = [[panel["title"] for panel in of["panels"]] for of in (shipped, classic)]
+                self.assertEqual(*titles)
+                asked = [target["expr"] for _, target in dashboards.targets(classic)]
+                self.assertFalse([expr for expr in asked if "histogram_sum" in expr or "\nor\n" in expr])
+                both = {target["expr"].split("\nor\n")[0] for _, target in dashboards.targets(shipped)}
+                self.assertGreater(len(both & set(asked)), len(asked) / 2)
+        refused = subprocess.run([sys.executable, program, "--classic"], capture_output=True, check=False)
+        self.assertNotEqual(refused.returncode, 0)
+
     def test_rules_for_both_kinds_of_histograms(self):
         self.check(PROMETHEUS / "generate", PROMETHEUS, "[cn]*.rules.yaml")
 
