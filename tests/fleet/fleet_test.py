@@ -47,7 +47,8 @@ while True:
     fcntl.flock(book, fcntl.LOCK_UN)
     time.sleep(0.005)
 """
-NAPS = "import time\nwhile True: time.sleep(0.05)\n"
+NAPS = "import time\nwhile True: time.sleep(1)\n"
+IDLE = 20  # units of each host that only nap
 # One process has a lock for good, the other is stuck.
 STUCK = """
 import fcntl, os, sys
@@ -131,6 +132,8 @@ class Fleet(Case):
 
     @staticmethod
     def start_work(one, letter, folder):
+        for i in range(IDLE):
+            one.run(f"idle-{i:02}", NAPS)
         if letter == "b":  # the same unit, which waits for nobody
             one.run("shop", NAPS, count=WAITERS)
             return
@@ -190,8 +193,8 @@ class Fleet(Case):
 
     def test_which_hosts_wait_as_this_one(self):
         for like, alike in (("a", {"a", "c"}), ("c", {"a", "c"}), ("b", set())):
-            name = f"{like}.example:19435"
-            rows = self.central.numbers(self.panel("Hosts that wait as $like does", like=re.escape(name)),
+            name = re.escape(f"{like}.example:19435").replace("\\", "\\\\")  # as Grafana escapes it
+            rows = self.central.numbers(self.panel("Hosts that wait as $like does", like=name),
                                         "instance", "unit", "for")
             seen = {instance[0] for instance, *what in rows if what == ["shop.service", "lock"]}
             self.say(seen == alike, f"hosts whose shop waits for a lock as that of {like}", alike, seen)
@@ -223,7 +226,7 @@ class Fleet(Case):
         each = max(active.values())
         wire = sum(sums["bytes"] for sums in sent) / sum(sums["samples"] for sums in sent)
         disk, per_series = data / rows, index / sum(series.values())
-        print(f"  series of a host: {each:.0f}, of {max(units.values()):.0f} cgroups")
+        print(f"  series of a host: {each:.0f}, of {max(units.values()):.0f} cgroups, most of which idle")
         print(f"  bytes of a sample: {wire:.2f} sent, {disk:.2f} on the store's disk after "
               f"{rows / sum(series.values()):.0f} samples of a series; {per_series:.0f} of one in the index")
         every = each * THOUSAND
