@@ -49,11 +49,12 @@ class Receiver:
         with self._lock:
             self._alerts += alerts
 
-    def alerts(self, name, status):
+    def alerts(self, name, unit, status):
         """Those that have arrived so far."""
+        wanted = (name, unit, status)
         with self._lock:
-            return [alert for alert in self._alerts
-                    if alert["labels"]["alertname"] == name and alert["status"] == status]
+            return [alert for alert in self._alerts if wanted == (
+                alert["labels"]["alertname"], alert["labels"].get("unit"), alert["status"])]
 
     def stop(self):
         self._server.shutdown()

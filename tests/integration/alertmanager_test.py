@@ -75,11 +75,14 @@ class Arrives(WaitedOnCase):
         self.assertEqual(holder.stdout.readline(), "holding\n")
         began = time.time()
         self.run_in(ledger, "flock", book, "true")
-        self.wait_until("the alert has arrived", lambda: receiver.alerts(NAME, "firing"), 90)
-        alert, = receiver.alerts(NAME, "firing")
+
+        def arrived(status):
+            return receiver.alerts(NAME, ledger.unit, status)
+
+        self.wait_until("the alert has arrived", lambda: arrived("firing"), 90)
+        alert, = arrived("firing")
         said = alert["annotations"]
         print("".join(f"    | {name}: {text}\n" for name, text in said.items()), flush=True)
-        self.say(alert["labels"]["unit"] == ledger.unit, "unit", ledger.unit, alert["labels"]["unit"])
         self.say(said["summary"].startswith(f"{ledger.unit}: "), "summary", f"{ledger.unit}: ...",
                  said["summary"])
         since = datetime.strptime(said["since"][:19], "%Y-%m-%d %H:%M:%S").replace(tzinfo=timezone.utc)
@@ -91,9 +94,8 @@ class Arrives(WaitedOnCase):
         answer = self.typed(said["command"])
         self.say(report.unit in answer, "what the command says", report.unit, answer)
         holder.stdin.close()
-        self.wait_until("it has arrived that it is over", lambda: receiver.alerts(NAME, "resolved"), 60)
-        self.say(len(receiver.alerts(NAME, "firing")) == 1, "alerts of one stall", 1,
-                 len(receiver.alerts(NAME, "firing")))
+        self.wait_until("it has arrived that it is over", lambda: arrived("resolved"), 60)
+        self.expect_equal("alerts of one stall", 1, len(arrived("firing")))
 
     def typed(self, command):
         """What somebody reads who copies the command of the alert into a shell of the host."""
