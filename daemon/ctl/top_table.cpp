@@ -170,7 +170,7 @@ std::string rows_text(const TopAnswer& answer, const TopRequest& request) {
   const std::uint64_t all = rows_of_host(answer);
   if (answer.matching == all && selection.empty()) {
     return counted(answer.processes, "process", "processes") + ", " +
-           counted(answer.totals.threads, "thread") + ended_text(answer);
+           counted(answer.totals.threads, "thread");
   }
   const std::string rows =
       answer.of_threads ? counted(answer.matching, request.pinned ? "pinned thread" : "thread")
