@@ -59,7 +59,7 @@ TEST_F(ExplainProgram, SaysWhichRuleTakesEachStack) {
             "    > take_lock_of_app in app                       fits take_lock_of_app\n"
             "      main in app\n"
             "\n"
-            "1 µs  evil\\x1b[2J  reason not known\n"
+            "1 us  evil\\x1b[2J  reason not known\n"
             "  unknown: no rule takes it\n"
             "      y\n"
             "      x\n"
