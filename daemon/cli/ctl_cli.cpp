@@ -238,6 +238,7 @@ CtlCommandLine::CtlCommandLine() {
   app_.footer(kExitCodes);
   app_.require_subcommand(0, 1);
 
+  add_server_flag(app_, options_);  // for who gives no command
   add_daemon_flags(*status_, options_);
   add_stalls(*stalls_, options_, all_stalls_);
   add_top(*top_, options_, interval_);
