@@ -67,15 +67,23 @@ TopColumn site_column(const Told& told) {
           }};
 }
 
+// "12 min" of "12 min 34 s".
+std::string without_smaller_unit(const std::string& time) {
+  return time.substr(0, time.find(' ', time.find(' ') + 1));
+}
+
 // "8, 25 s": the number of waits in progress there when the window ended, and the age of the
 // longest now, as in `offcpuctl stalls`.
 TopColumn now_column(const Told& told) {
   return {"NOW", kLongestWidth, Align::Left, 7, [told](const TopRow& row) -> std::string {
             const TopWaits::Site* site = main_site(row, told);
             if (site == nullptr || site->lasting == 0 || !cpu_cause(row, told).empty()) return "-";
-            std::string text = std::to_string(site->lasting);
-            if (site->oldest > 0) text += ", " + age_cell(site->oldest + told.age, site->estimated);
-            return text;
+            const std::string number = std::to_string(site->lasting);
+            if (site->oldest <= 0) return number;
+            const std::string age = age_cell(site->oldest + told.age, site->estimated);
+            const std::string text = number + ", " + age;
+            if (terminal_width(text) <= kLongestWidth) return text;
+            return number + ", " + without_smaller_unit(age);
           }};
 }
 

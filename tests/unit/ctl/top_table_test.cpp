@@ -219,6 +219,8 @@ TEST_F(TopTableTest, AgesOfBlocksOlderThanTheDaemonAreMarked) {
   TopAnswer old = answer(kWaitsJson);
   old.rows[0].waits.sites[0].estimated = true;
   EXPECT_THAT(top_table(old, "here", kAnyWidth).rows[0], HasSubstr(" 8, ~28 s "));
+  old.rows[0].waits.sites[0].oldest = 754.2;
+  EXPECT_THAT(top_table(old, "here", kAnyWidth).rows[0], HasSubstr(" 8, ~12 min "));
   old.rows[0].waits.sites[0].oldest = 0;
   EXPECT_THAT(top_table(old, "here", kAnyWidth).rows[0], HasSubstr(" 8      "));
   old = answer(kProcessesJson);
