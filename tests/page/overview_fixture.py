@@ -164,7 +164,7 @@ def units(server, query):
     if server.mode == "nostacks":
         for one in [*listed, total]:
             one["waits"] = None
-    answer = {"taken": query.get("to", text_of(TAKEN)), "kept_seconds": 600.0, "waits_window": None,
+    answer = {"taken": query.get("to", text_of(TAKEN)), "kept_seconds": 600.0, "waits_window": server.window,
               "window_seconds": 0 if server.mode == "starting" else float(query["window"].removesuffix("s")),
               "total": total, "matching": len(every), "units": listed}
     if query.get("steps") == "true":
