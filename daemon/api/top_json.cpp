@@ -47,6 +47,15 @@ TopJson totals_of_selected(const View& view, const ProcessWaits& waits, const To
                      });
 }
 
+// Whether the query selects by what processes are, so that all threads of one match or none.
+bool selects_processes(const TopQuery& query) {
+  if (!query.threads) return true;
+  const bool selects = query.pid || !query.cgroup.is_all();
+  const bool of_threads =
+      query.cpu || query.pinned || query.wait_for || !query.comm.empty() || !query.filter.empty();
+  return selects && !of_threads;
+}
+
 // Of what `waits` in totals and rows are the means.
 TopJson window_json(const View& view) {
   if (!view.waits) return nullptr;
@@ -113,7 +122,8 @@ std::string top_json(const View& view, const TopQuery& query, std::chrono::nanos
   TopList list = query.threads ? top_threads(view, query, waits)
                                : top_processes(view, query, waits, suspended);
   json["matching"] = list.matching;
-  if (!query.threads && list.matching != view.processes.size()) {
+  const bool is_all = !query.threads && list.matching == view.processes.size();
+  if (selects_processes(query) && !is_all) {
     json["selected"] = totals_of_selected(view, waits, query);
   }
   json[query.threads ? "threads" : "processes"] = std::move(list.rows);

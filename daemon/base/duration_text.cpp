@@ -68,10 +68,4 @@ std::string duration_text(std::chrono::duration<double> duration) {
   return counted(ns / unit.ns, unit) + (rest > 0 ? " " + counted(rest, smaller) : "");
 }
 
-std::string exact_seconds_text(double seconds) {
-  std::array<char, 512> text{};  // the largest double has 309 digits
-  (void)std::snprintf(text.data(), text.size(), "%.3f s", seconds);
-  return text.data();
-}
-
 }  // namespace offcpud

@@ -12,7 +12,4 @@ namespace offcpud {
 // duration() in page/script/format.js.
 std::string duration_text(std::chrono::duration<double> duration);
 
-// "1234.568 s": seconds with three decimals, for sums that people compare or add up.
-std::string exact_seconds_text(double seconds);
-
 }  // namespace offcpud

@@ -216,7 +216,8 @@ class CtlCommandLine {
   CLI::App* snapshots_ =
       app_.add_subcommand("snapshots", "List the kept snapshots, or get their stacks");
   CLI::App* snapshot_ = app_.add_subcommand(
-      "snapshot", "Sample stacks for some seconds, as offcputime does; amounts are microseconds");
+      "snapshot",
+      "Sample stacks for some seconds, as offcputime does; -f and -w print microseconds");
   CLI::App* flame_ = app_.add_subcommand("flame", "Draw a flame graph of the kept snapshots");
   CLI::App* check_ =
       app_.add_subcommand("check-config", "Check the configuration and print all its values");
@@ -237,6 +238,7 @@ CtlCommandLine::CtlCommandLine() {
   app_.footer(kExitCodes);
   app_.require_subcommand(0, 1);
 
+  add_server_flag(app_, options_);  // for who gives no command
   add_daemon_flags(*status_, options_);
   add_stalls(*stalls_, options_, all_stalls_);
   add_top(*top_, options_, interval_);

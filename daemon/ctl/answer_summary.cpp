@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/answer_summary.h"
 
+#include <chrono>
 #include <exception>
 #include <nlohmann/json.hpp>
 
@@ -14,14 +15,14 @@ namespace {
 using Json = nlohmann::json;
 
 std::string seconds_text(const Json& seconds) {
-  return exact_seconds_text(seconds.get<double>());
+  return duration_text(std::chrono::duration<double>(seconds.get<double>()));
 }
 
 std::string time_text(const Json& time) {
   return printable(time.get_ref<const std::string&>());
 }
 
-// Such as "600.012 s (10 snapshots, 2026-11-20T12:00:00Z to 2026-11-20T12:10:00Z)".
+// Such as "10 min (10 snapshots, 2026-11-20T12:00:00Z to 2026-11-20T12:10:00Z)".
 std::string range_text(const Json& part) {
   std::string text = seconds_text(part.at("covered_seconds")) + " (";
   if (part.at("snapshots") != 1) text += part.at("snapshots").dump() + " snapshots, ";

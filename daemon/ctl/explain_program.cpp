@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -13,9 +14,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/amount_text.h"
 #include "base/duration_text.h"
 #include "base/printable.h"
 #include "config/reason_names.h"
+#include "ctl/locale_signs.h"
 #include "ctl/read_stacks.h"
 #include "sites/site_explanation.h"
 #include "sites/site_folders.h"
@@ -30,8 +33,8 @@ constexpr std::size_t kLeastFrames = 4;   // shown in any case
 constexpr std::size_t kNameWidth = 44;
 constexpr std::size_t kMostNear = 10;
 
-std::string seconds(std::uint64_t us) {
-  return exact_seconds_text(static_cast<double>(us) / 1e6);
+std::string time_text(std::uint64_t us) {
+  return duration_text(std::chrono::microseconds(static_cast<std::int64_t>(us)));
 }
 
 // Stacks that are equal but for their place in the file are one.
@@ -75,7 +78,7 @@ class ExplainedStack {
   }
 
   [[nodiscard]] std::string text(bool verbose) const {
-    std::string out = seconds(stack_.us) + "  " + printable(stack_.exe) + "  ";
+    std::string out = time_text(stack_.us) + "  " + printable(stack_.exe) + "  ";
     out += stack_.reason ? std::string(kReasonNames[*stack_.reason]) : "reason not known";
     if (!stack_.label.empty()) out += "  labelled " + stack_.label;
     out += "\n  " + verdict() + "\n";
@@ -170,11 +173,11 @@ std::string totals_text(const std::array<std::uint64_t, kWaitForNames.size()>& u
   std::string out;
   for (std::size_t i = 0; i < us.size(); ++i) {
     if (us[i] == 0) continue;
-    std::array<char, 64> line{};
-    (void)std::snprintf(line.data(), line.size(), "%-8s %14s %6.1f %%\n",
-                        std::string(kWaitForNames[i]).c_str(), seconds(us[i]).c_str(),
+    std::array<char, 64> share{};
+    (void)std::snprintf(share.data(), share.size(), " %6.1f %%\n",
                         100.0 * static_cast<double>(us[i]) / static_cast<double>(all));
-    out += line.data();
+    out += left_aligned(kWaitForNames[i], 8) + " " + right_aligned(time_text(us[i]), 14);
+    out += share.data();
   }
   return out;
 }
@@ -230,7 +233,7 @@ Result<std::string> explain_stacks(const ExplainRequest& request) {
   auto out = explanation(text, request, rules);
   if (!out)
     return std::move(out).error().with(request.file.empty() ? "-" : printable(request.file));
-  return out;
+  return for_locale(*std::move(out));
 }
 
 }  // namespace offcpud

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -11,7 +12,9 @@
 #include <vector>
 
 #include "base/amount_text.h"
+#include "base/duration_text.h"
 #include "base/printable.h"
+#include "base/utf8_prefix.h"
 #include "ctl/whole_number.h"
 
 namespace offcpud {
@@ -26,12 +29,18 @@ std::string text_of(const Json& object, const char* name) {
   return printable(found->get_ref<const std::string&>());
 }
 
-std::string number_text(const Json& object, const char* name, int decimals) {
+std::string number_text(const Json& object, const char* name) {
   const auto found = object.find(name);
   if (found == object.end() || !found->is_number()) return "-";
   std::array<char, 64> text{};
-  (void)std::snprintf(text.data(), text.size(), "%.*f", decimals, found->get<double>());
+  (void)std::snprintf(text.data(), text.size(), "%.0f", found->get<double>());
   return text.data();
+}
+
+std::string seconds_text(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end() || !found->is_number()) return "-";
+  return duration_text(std::chrono::duration<double>(found->get<double>()));
 }
 
 // 0 where there is none. Throws if it is no number.
@@ -48,28 +57,33 @@ std::string notes(const Json& snapshot) {
 }
 
 Row row_of(const Json& snapshot, bool has_amounts) {
-  Row row = {number_text(snapshot, "sequence", 0), text_of(snapshot, "begin"),
+  Row row = {number_text(snapshot, "sequence"), text_of(snapshot, "begin"),
              text_of(snapshot, "end"), bytes_text(snapshot.value("bytes", 0.0))};
   if (has_amounts) {
-    row.push_back(number_text(snapshot, "off_cpu_seconds", 3));
-    row.push_back(number_text(snapshot, "episodes", 0));
+    row.push_back(seconds_text(snapshot, "off_cpu_seconds"));
+    row.push_back(number_text(snapshot, "episodes"));
   }
   row.push_back(notes(snapshot));
   return row;
 }
 
+// As left_aligned() counts them.
+std::size_t columns_of(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char byte) { return !continues_utf8(byte); }));
+}
+
 std::string table(const std::vector<Row>& rows) {
   std::vector<std::size_t> widths(rows.front().size());
   for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], columns_of(row[i]));
+    }
   }
   std::string text;
   for (const Row& row : rows) {
     std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      line += row[i];
-      line.append(widths[i] - row[i].size() + 2, ' ');
-    }
+    for (std::size_t i = 0; i < row.size(); ++i) line += left_aligned(row[i], widths[i] + 2);
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }
@@ -97,7 +111,7 @@ Result<std::string> snapshots_text(const std::string& json) {
     if (snapshots.empty()) return "no snapshots\n" + summary(answer, 0);
     const bool has_amounts = snapshots.at(0).contains("off_cpu_seconds");
     std::vector<Row> rows = {{"SEQUENCE", "BEGIN", "END", "SIZE"}};
-    if (has_amounts) rows[0].insert(rows[0].end(), {"OFF-CPU SECONDS", "EPISODES"});
+    if (has_amounts) rows[0].insert(rows[0].end(), {"OFF-CPU", "EPISODES"});
     rows[0].emplace_back("NOTES");
     for (const Json& snapshot : snapshots) rows.push_back(row_of(snapshot, has_amounts));
     return table(rows) + summary(answer, snapshots.size());

@@ -2,6 +2,7 @@
 #include "ctl/stack_listing.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <map>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/duration_text.h"
 #include "base/printable.h"
 #include "ctl/answer_columns.h"
 #include "ctl/whole_number.h"
@@ -18,8 +20,6 @@ namespace offcpud {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr std::uint64_t kMicrosecond = 1'000;
 
 // Throws if the answer is not as docs/http.md describes it.
 class Listing {
@@ -44,7 +44,7 @@ class Listing {
     for (const auto& [shown, sum] : sums) blocks.push_back(sum);
     std::ranges::stable_sort(blocks, {}, &Block::ns);
     std::string out;
-    for (const Block& block : blocks) add(out, *block.row, block.ns / kMicrosecond);
+    for (const Block& block : blocks) add(out, *block.row, block.ns);
     return out;
   }
 
@@ -58,7 +58,7 @@ class Listing {
     return printable(columns_.string(index));
   }
 
-  void add(std::string& out, const Json& row, std::uint64_t us) const {
+  void add(std::string& out, const Json& row, std::uint64_t ns) const {
     const Json& stack = columns_.stack(row);
     bool in_kernel = false;
     for (std::size_t i = stack.size(); i > 0; --i) {
@@ -70,7 +70,8 @@ class Listing {
     }
     out += "    -                " + string(columns_.cell(row, "comm")) + " (" +
            std::to_string(columns_.number(row, "pid")) + ")" + purpose(row) + "\n";
-    out += "        " + std::to_string(us) + "\n\n";
+    const std::chrono::nanoseconds time(static_cast<std::int64_t>(ns));
+    out += "        " + duration_text(time) + "\n\n";
   }
 
   // "  lock: postgresql-heavyweight-lock"; nothing where the daemon is too old to say it.

@@ -4,12 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <utility>
 
 #include "base/duration_text.h"
 #include "ctl/answer_summary.h"
 #include "ctl/flame_html.h"
 #include "ctl/http_get.h"
+#include "ctl/locale_signs.h"
 #include "ctl/output_file.h"
 #include "ctl/stack_listing.h"
 #include "ctl/stacks_total.h"
@@ -30,7 +33,8 @@ Result<HttpAnswer> fetch(const StacksRequest& request) {
 
 // For an answer without a summary.
 std::string sentence_of(const StacksTotal& total) {
-  return exact_seconds_text(static_cast<double>(total.ns) / 1e9) + " blocked, " + total.origin;
+  const std::chrono::nanoseconds time(static_cast<std::int64_t>(total.ns));
+  return duration_text(time) + " blocked, " + total.origin;
 }
 
 // Writes the text to the output file, if there is one.
@@ -64,7 +68,8 @@ Result<StacksOutput> take_snapshot(const StacksRequest& request, const SnapshotV
   if (view.format != "json") {
     if (!view.delimited && view.format == "folded") text = without_delimiters(text);
   } else if (!view.as_json) {
-    TRY(text, stack_listing(text, view.delimited));
+    TRY(const auto listing, stack_listing(text, view.delimited));
+    text = for_locale(listing);
   }
   return shown(request, std::move(text), answer);
 }
@@ -81,7 +86,7 @@ Result<StacksOutput> draw_flame(const StacksRequest& request) {
   TRY_VOID(write_output(request.output, page));
   std::string sentence = summary_sentence(answer.summary);
   if (sentence.empty()) sentence = sentence_of(total);
-  return StacksOutput{.text = request.output + ": " + sentence + "\n"};
+  return StacksOutput{.text = request.output + ": " + for_locale(sentence) + "\n"};
 }
 
 }  // namespace offcpud

@@ -47,14 +47,55 @@ std::string cut_end(std::string_view text, std::size_t width) {
   return out.append(width - 1 - used, ' ') + kCutMark;
 }
 
-std::string cut_beginning(std::string_view text, std::size_t width) {
+// The last characters that fit into this width.
+std::string_view end_of(std::string_view text, std::size_t width) {
   std::size_t over = terminal_width(text);
   for (const Character& character : characters(text)) {
-    if (over <= width - 1) break;
+    if (over <= width) break;
     over -= character.width;
     text.remove_prefix(character.bytes.size());
   }
-  return kCutMark + std::string(width - 1 - over, ' ') + std::string(text);
+  return text;
+}
+
+std::string cut_beginning(std::string_view text, std::size_t width) {
+  const std::string_view end = end_of(text, width - 1);
+  return kCutMark + std::string(width - 1 - terminal_width(end), ' ') + std::string(end);
+}
+
+// At least as much of the beginning stays as of the end.
+std::string cut_middle(std::string_view text, std::size_t width) {
+  const std::string_view end = end_of(text, (width - 1) / 2);
+  const std::size_t room = width - 1 - terminal_width(end);
+  std::string out;
+  std::size_t used = 0;
+  for (const Character& character : characters(text)) {
+    if (used + character.width > room) break;
+    out += character.bytes;
+    used += character.width;
+  }
+  return (out + kCutMark).append(end).append(room - used, ' ');
+}
+
+// The end of most units, which tells none from another, goes first.
+std::string cut_name(std::string_view name, std::size_t width) {
+  constexpr std::string_view kUsualEnd = ".service";
+  if (!name.ends_with(kUsualEnd)) return cut_middle(name, width);
+  name.remove_suffix(kUsualEnd.size());
+  const std::size_t has = terminal_width(name);
+  return has > width ? cut_middle(name, width) : std::string(name).append(width - has, ' ');
+}
+
+std::string cut(std::string_view text, std::size_t width, Align align) {
+  switch (align) {
+    case Align::Left:
+      return cut_end(text, width);
+    case Align::Right:
+      return cut_beginning(text, width);
+    case Align::Name:
+      break;
+  }
+  return cut_name(text, width);
 }
 
 }  // namespace
@@ -84,9 +125,9 @@ std::size_t terminal_width(std::string_view text) {
 std::string fitted(std::string_view text, std::size_t width, Align align) {
   if (width == 0) return {};
   const std::size_t has = terminal_width(text);
-  if (has > width) return align == Align::Left ? cut_end(text, width) : cut_beginning(text, width);
+  if (has > width) return cut(text, width, align);
   const std::string blanks(width - has, ' ');
-  return align == Align::Left ? std::string(text) + blanks : blanks + std::string(text);
+  return align == Align::Right ? blanks + std::string(text) : std::string(text) + blanks;
 }
 
 std::string duration_cell(double seconds) {

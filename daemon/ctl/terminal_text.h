@@ -15,10 +15,12 @@ std::string terminal_text(std::string_view text);
 // The number of columns of a terminal_text.
 std::size_t terminal_width(std::string_view text);
 
-enum class Align { Left, Right };
+enum class Align { Left, Right, Name };
 
 // A terminal_text truncated or padded to exactly this width. `Left` truncates at the end, `Right`
-// at the beginning; a '~' replaces the part that is missing.
+// at the beginning; a '~' replaces the part that is missing. `Name` is for names of which many
+// begin alike: on the left, too, but truncated in the middle, after a ".service" at the end, which
+// leaves no mark.
 std::string fitted(std::string_view text, std::size_t width, Align align);
 
 // The duration_text() of so many seconds, for a column: "42.1 ms", "12 min 34 s"; eleven characters

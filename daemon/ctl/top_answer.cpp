@@ -128,6 +128,7 @@ TopAnswer answer_of(const Json& json) {
   }
   if (const auto window = json.find("window"); window != json.end() && !window->is_null()) {
     answer.window = window->at("seconds").get<double>();
+    answer.window_age = window->value("age_seconds", 0.0);
   }
   json.at("taken").get_to(answer.taken);
   answer.wait_for = json.value("for", "");

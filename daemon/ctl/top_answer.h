@@ -24,7 +24,7 @@ struct TopWaits {
     std::string wait_for, site;  // site may be empty
     double waiting = 0;
     std::uint64_t lasting = 0;  // long waits in progress
-    double oldest = 0;          // seconds; 0: none
+    double oldest = 0;          // seconds, at the end of the window; 0: none
     bool estimated = false;     // the oldest began before the daemon did
   };
   double actionable = 0, error = 0;  // and its standard error
@@ -67,10 +67,12 @@ struct TopRow {
 struct TopAnswer {
   std::optional<double> interval;  // seconds; nullopt: there is no interval yet
   std::optional<double> window;    // seconds, of TopWaits; nullopt: nobody says what waits are for
+  double window_age = 0;           // seconds since its end
   std::string taken;               // "2026-11-20T12:19:40.250Z"
   std::string wait_for;            // only waits for this were requested; empty: all
   TopRow totals;                   // over all processes
-  // Over the processes that match; nullopt: these are all, or rows are threads.
+  // Over the processes that match, or whose threads do; nullopt: these are all, or not whole
+  // processes.
   std::optional<TopRow> selected;
   std::uint64_t processes = 0;
   std::uint64_t unusual = 0;  // waits of the host that are unusually long

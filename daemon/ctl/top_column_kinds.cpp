@@ -82,13 +82,13 @@ TopColumn number_column(std::string title, std::size_t width, unsigned rank,
 }
 
 TopColumn name_column(std::string title, unsigned rank, std::string TopRow::*name) {
-  return {std::move(title), kCommWidth, Align::Left, rank, [name](const TopRow& row) {
+  return {std::move(title), kCommWidth, Align::Name, rank, [name](const TopRow& row) {
             return (row.*name).empty() ? "-" : terminal_text(row.*name);
           }};
 }
 
 TopColumn where_column(unsigned rank) {
-  return {"UNIT OR CGROUP", kCgroupWidth, Align::Left, rank, where_text};
+  return {"UNIT OR CGROUP", kCgroupWidth, Align::Name, rank, where_text};
 }
 
 TopColumn age_column(unsigned rank) {

@@ -15,6 +15,7 @@ constexpr std::size_t kForWidth = 8, kSiteWidth = 27, kLongestWidth = 12;
 struct Told {
   std::string wait_for;  // only waits for this were asked for; empty: all
   double interval = 0;   // seconds; 0: there is none
+  double age = 0;        // seconds since the end of the window
 };
 
 // Means are threads, and shown in percent of one thread.
@@ -59,21 +60,30 @@ TopColumn for_column(const Told& told) {
 }
 
 TopColumn site_column(const Told& told) {
-  return {"SITE", kSiteWidth, Align::Left, 5, [told](const TopRow& row) -> std::string {
+  return {"SITE", kSiteWidth, Align::Name, 5, [told](const TopRow& row) -> std::string {
             if (auto cause = cpu_cause(row, told); !cause.empty()) return terminal_text(cause);
             const TopWaits::Site* site = main_site(row, told);
             return site == nullptr || site->site.empty() ? "-" : terminal_text(site->site);
           }};
 }
 
-// "8, 25 s": the number of waits in progress there, and how long the longest has lasted.
+// "12 min" of "12 min 34 s".
+std::string without_smaller_unit(const std::string& time) {
+  return time.substr(0, time.find(' ', time.find(' ') + 1));
+}
+
+// "8, 25 s": the number of waits in progress there when the window ended, and the age of the
+// longest now, as in `offcpuctl stalls`.
 TopColumn now_column(const Told& told) {
   return {"NOW", kLongestWidth, Align::Left, 7, [told](const TopRow& row) -> std::string {
             const TopWaits::Site* site = main_site(row, told);
             if (site == nullptr || site->lasting == 0 || !cpu_cause(row, told).empty()) return "-";
-            std::string text = std::to_string(site->lasting);
-            if (site->oldest > 0) text += ", " + age_cell(site->oldest, site->estimated);
-            return text;
+            const std::string number = std::to_string(site->lasting);
+            if (site->oldest <= 0) return number;
+            const std::string age = age_cell(site->oldest + told.age, site->estimated);
+            const std::string text = number + ", " + age;
+            if (terminal_width(text) <= kLongestWidth) return text;
+            return number + ", " + without_smaller_unit(age);
           }};
 }
 
@@ -95,7 +105,7 @@ std::vector<TopColumn> process_columns_by_for(const TopAnswer& answer) {
   const auto share = [&](const char* title, unsigned rank, auto seconds) {
     return share_column(title, rank, answer.interval, seconds);
   };
-  const Told told{answer.wait_for, answer.interval.value_or(0)};
+  const Told told{answer.wait_for, answer.interval.value_or(0), answer.window_age};
   std::vector<TopColumn> columns;
   columns.push_back({"PID", kPidWidth, Align::Right, 0, pid_text});
   columns.push_back(name_column("COMM", 1, &TopRow::comm));
@@ -123,7 +133,7 @@ std::vector<TopColumn> thread_columns_by_for(const TopAnswer& answer) {
   };
   const auto text = [](const char* title, std::size_t width, unsigned rank,
                        std::string TopRow::*name) {
-    return TopColumn{title, width, Align::Left, rank, [name](const TopRow& row) {
+    return TopColumn{title, width, Align::Name, rank, [name](const TopRow& row) {
                        return (row.*name).empty() ? "-" : terminal_text(row.*name);
                      }};
   };

@@ -159,7 +159,7 @@ Result<std::string> top_once(const TopProgramOptions& options, bool json, std::s
   auto top = parse_top_answer(answer.body);
   if (!top) return std::move(top).error().with(options.server_text);
   if (json) return answer.body.ends_with('\n') ? answer.body : answer.body + "\n";
-  return top_text(top_table(*top, options.server_text, width, options.request.by_reason));
+  return top_text(top_table(*top, options.server_text, width, options.request));
 }
 
 std::size_t output_width() {

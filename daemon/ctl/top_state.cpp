@@ -230,14 +230,10 @@ TopRequest TopState::request(std::size_t page) const {
 
 std::string TopState::bottom_line(const std::string& note) const {
   if (typed_) return "Show rows with this in COMM or cgroup: " + terminal_text(*typed_) + "_";
-  std::string line =
-      request_.threads ? request_.pinned ? "pinned threads" : "threads" : "processes";
+  std::string line = shown_rows(request_);
   const char* const usual = request_.by_reason ? "actionable" : "waiting";
   line += " by " + (request_.sort.empty() ? usual : request_.sort);
   if (request_.reverse) line += ", reversed";
-  if (request_.cpu && request_.threads) line += ", CPU " + std::to_string(*request_.cpu);
-  if (request_.pid) line += ", process " + std::to_string(*request_.pid);
-  if (!request_.filter.empty()) line += ", with \"" + request_.filter + "\"";
   if (scroll_ > 0) line += ", from row " + std::to_string(scroll_ + 1);
   return terminal_text(line) + "   (Enter stacks, h help, q quit" + (note.empty() ? "" : "; ") +
          note + ")";
@@ -287,7 +283,7 @@ std::vector<TopState::Line> TopState::screen(const std::string& server, std::siz
   }
   std::string note;
   if (answer_) {
-    const TopTable table = top_table(*answer_, server, columns, request_.by_reason);
+    const TopTable table = top_table(*answer_, server, columns, request_);
     note = table.note;
     for (const std::string& line : table.summary) add(Line::Plain, line);
     add(Line::Title, table.titles);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <string_view>
 
 #include "base/amount_text.h"
@@ -44,7 +45,7 @@ std::string line_of(const std::vector<TopColumn>& columns, std::size_t width, Ce
     const std::string text = cell(column);
     if (!line.empty()) line += ' ';
     const bool last = &column == &columns.back();
-    if (last && width == kAnyWidth && column.align == Align::Left) {
+    if (last && width == kAnyWidth && column.align != Align::Right) {
       line += text;
       continue;
     }
@@ -140,36 +141,63 @@ std::string idle_line(const TopAnswer& answer) {
               : "; " + count_text(answer.unusual) + " unusually long: offcpuctl stalls.");
 }
 
-// "1 process matches, and 12 that have ended": those are not counted with the others.
-std::string matching_text(const TopAnswer& answer) {
-  const std::string rows = answer.of_threads ? counted(answer.matching, "thread")
-                                             : counted(answer.matching, "process", "processes");
-  std::uint64_t ended = 0;
-  for (const TopRow& row : answer.rows) ended += row.ended_processes;
-  const std::string more = ended == 0   ? ""
-                           : ended == 1 ? ", and 1 that has ended"
-                                        : ", and " + count_text(ended) + " that have ended";
-  return rows + (answer.matching == 1 ? " matches" : " match") + more;
+// " in nginx.service": what rows have in common; empty: nothing was asked for.
+std::string selection_text(const TopRequest& request) {
+  std::string text;
+  if (!request.cgroup.empty()) text += " in " + request.cgroup;
+  if (request.pid) text += " of process " + std::to_string(*request.pid);
+  if (request.cpu && request.threads) text += " on CPU " + std::to_string(*request.cpu);
+  if (!request.filter.empty()) text += " with \"" + request.filter + "\"";
+  if (request.wait_for == "unknown") {
+    text += " that wait for what nobody can tell";
+  } else if (!request.wait_for.empty()) {
+    text += " that wait for " + request.wait_for;
+  }
+  return text;
 }
 
-std::string host_line(const TopAnswer& answer, const std::string& server) {
+// ", and 12 that have ended": those are not counted with the others.
+std::string ended_text(const TopAnswer& answer) {
+  std::uint64_t ended = 0;
+  for (const TopRow& row : answer.rows) ended += row.ended_processes;
+  if (ended == 0) return {};
+  return ended == 1 ? ", and 1 that has ended" : ", and " + count_text(ended) + " that have ended";
+}
+
+// "12 threads in nginx.service, of 1,830"; "214 processes, 1,830 threads" if all are shown.
+std::string rows_text(const TopAnswer& answer, const TopRequest& request) {
+  const std::string selection = selection_text(request);
+  const std::uint64_t all = rows_of_host(answer);
+  if (answer.matching == all && selection.empty()) {
+    return counted(answer.processes, "process", "processes") + ", " +
+           counted(answer.totals.threads, "thread");
+  }
+  const std::string rows =
+      answer.of_threads ? counted(answer.matching, request.pinned ? "pinned thread" : "thread")
+                        : counted(answer.matching, "process", "processes");
+  return rows + selection + ", of " + count_text(all) + ended_text(answer);
+}
+
+// Waits are summed by windows, running and run queue from one walk over threads to the next.
+std::string times_text(const TopAnswer& answer) {
+  const std::string interval = answer.interval ? duration_cell(*answer.interval) : std::string();
+  const std::string window = answer.window ? duration_cell(*answer.window) : interval;
+  std::string text;
+  if (!window.empty()) text += "; waits over " + window;
+  const double age = answer.window ? std::round(answer.window_age) : 0;
+  if (age > 0) text += " until " + duration_cell(age) + " ago";
+  if (!interval.empty() && interval != window) text += ", CPUs over " + interval;
+  return text;
+}
+
+std::string host_line(const TopAnswer& answer, const std::string& server,
+                      const TopRequest& request) {
   std::string line = "offcpud at " + server;
   // Shows only the time of day of "2026-11-20T12:19:40.250Z".
   if (answer.taken.size() >= 19) line += ", " + answer.taken.substr(11, 8) + "Z";
-  // Waits are summed by windows, running and run queue from one walk over threads to the next.
-  const std::string interval = answer.interval ? duration_cell(*answer.interval) : std::string();
-  const std::string window = answer.window ? duration_cell(*answer.window) : interval;
-  if (!window.empty()) line += ", waits over " + window;
-  if (!interval.empty() && interval != window) line += ", CPUs over " + interval;
-  line += ": " + counted(answer.processes, "process", "processes") + ", " +
-          counted(answer.totals.threads, "thread");
-  if (answer.matching != rows_of_host(answer)) line += "; " + matching_text(answer);
+  line += ": " + rows_text(answer, request) + times_text(answer);
   return terminal_text(line);
 }
-
-}  // namespace
-
-namespace {
 
 std::vector<TopColumn> columns_of(const TopAnswer& answer, bool by_for) {
   if (by_for) {
@@ -178,28 +206,43 @@ std::vector<TopColumn> columns_of(const TopAnswer& answer, bool by_for) {
   return answer.of_threads ? thread_columns(answer) : process_columns(answer);
 }
 
+// Titles are words, and cut as such.
+std::string titles_of(std::vector<TopColumn> columns, std::size_t width) {
+  for (TopColumn& column : columns) {
+    if (column.align == Align::Name) column.align = Align::Left;
+  }
+  return line_of(columns, width, [](const TopColumn& column) { return column.title; });
+}
+
 }  // namespace
 
+std::string shown_rows(const TopRequest& request) {
+  const char* const rows = !request.threads ? "processes"
+                           : request.pinned ? "pinned threads"
+                                            : "threads";
+  return rows + selection_text(request);
+}
+
 TopTable top_table(const TopAnswer& answer, const std::string& server, std::size_t width,
-                   bool by_reason) {
-  const bool by_for = answer.window && !by_reason;
+                   const TopRequest& request) {
+  const bool by_for = answer.window && !request.by_reason;
   const auto all = columns_of(answer, by_for);
   const auto columns = fitting(all, width);
   TopTable table;
   if (columns.size() < all.size()) {
     table.note = "more columns at a width of " + std::to_string(width_of(all));
   }
-  table.summary = {clipped(host_line(answer, server), width)};
+  table.summary = {clipped(host_line(answer, server, request), width)};
   if (by_for) {
     table.summary.push_back(clipped(for_line(answer), width));
     table.summary.push_back(clipped(idle_line(answer), width));
   } else {
     table.summary.push_back(clipped(waits_line(answer), width));
   }
-  if (!answer.window && !by_reason) {
+  if (!answer.window && !request.by_reason) {
     table.summary.push_back(clipped("What waits are for is not known: these are reasons.", width));
   }
-  table.titles = line_of(columns, width, [](const TopColumn& column) { return column.title; });
+  table.titles = titles_of(columns, width);
   for (const TopRow& row : answer.rows) {
     table.rows.push_back(
         line_of(columns, width, [&](const TopColumn& column) { return column.cell(row); }));

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/top_request.h"
 #include "ctl/top_answer.h"
 
 namespace offcpud {
@@ -21,9 +22,13 @@ struct TopTable {
   std::string note;  // at which width all columns fit; empty: they do
 };
 
-// Columns go by what waits are for, if the answer has that and `by_reason` is false.
+// `request`: what was asked for. Columns go by what waits are for, if the answer has that and the
+// request does not say `by_reason`.
 TopTable top_table(const TopAnswer& answer, const std::string& server, std::size_t width,
-                   bool by_reason = false);
+                   const TopRequest& request = {});
+
+// What the rows are: "processes", "pinned threads in nginx.service".
+std::string shown_rows(const TopRequest& request);
 
 // All lines, each with a line feed, as `--once` prints them.
 std::string top_text(const TopTable& table);

@@ -53,6 +53,10 @@ constexpr auto kCatalog = std::to_array<MetricDef>({
     {Metric::OldestStall, "offcpud_oldest_stall_seconds", Gauge,
      "cgroup slice unit container_id pod_uid for",
      "Age of the longest stall that is still in progress, by what it waits for."},
+    {Metric::StallsWaitingOn, "offcpud_stalls_waiting_on", Gauge,
+     "cgroup slice unit container_id pod_uid for on",
+     "Threads that are stalled now, by what they wait for and whom or what they wait on: who holds "
+     "the lock, or as of offcpud_waited_on_seconds_total."},
     {Metric::DeadlockedThreads, "offcpud_deadlocked_threads", Gauge,
      "cgroup slice unit container_id pod_uid",
      "Threads that wait for each other's locks in a circle, so that none of them can go on."},

@@ -25,6 +25,7 @@ enum class Metric : std::size_t {
   StalledThreads,
   StallsInProgress,
   OldestStall,
+  StallsWaitingOn,
   DeadlockedThreads,
   OldestRunnable,
   UnaccountedRatio,

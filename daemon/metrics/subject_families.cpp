@@ -120,6 +120,15 @@ void append_oldest_stall(SeriesWriter& out, const SubjectRow& row, std::size_t w
   out.seconds({{"for", kWaitForNames[wait_for]}}, row.series.stalls->oldest_ns[wait_for]);
 }
 
+// While they last only: there is no end of series of whom somebody once waited on.
+void append_stalls_on(SeriesWriter& out, const SubjectRow& row, std::size_t wait_for) {
+  if (!row.series.stalls) return;
+  for (const StallsOn& each : row.series.stalls->on) {
+    if (each.wait_for != static_cast<WaitFor>(wait_for)) continue;
+    out.number({{"for", kWaitForNames[wait_for]}, {"on", each.on}}, each.threads);
+  }
+}
+
 void append_deadlocked(SeriesWriter& out, const SubjectRow& row, std::size_t /*step*/) {
   if (row.series.stalls || row.series.deadlocked > 0) out.number({}, row.series.deadlocked);
 }
@@ -150,6 +159,7 @@ constexpr auto kFamilies = std::to_array<RowFamily<SubjectRow>>({
     {Metric::StalledThreads, OFFCPUD_BLOCKED_KINDS, append_stalled},
     {Metric::StallsInProgress, kWaitForNames.size(), append_stalls},
     {Metric::OldestStall, kWaitForNames.size(), append_oldest_stall},
+    {Metric::StallsWaitingOn, kWaitForNames.size(), append_stalls_on},
     {Metric::DeadlockedThreads, 1, append_deadlocked},
     {Metric::OldestRunnable, 1, append_oldest_runnable},
     {Metric::UnaccountedRatio, 1, append_unaccounted},

@@ -179,13 +179,13 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelReading& ker
   view->histogram_series = store_.histogram_series();
   view->folded_series = store_.folded_series();
   view->lost_wait_ns = lost_wait_ns_;
+  view->waits = sites_.last(view->taken);
+  if (view->waits) view->deadlocks = locked_;
   sum_stalls(*view);
   view->unusual = unusual_.find(view->subjects, *view->stalls, view->taken);
   view->tells_unusual = options_.unusual_factor != 0 && options_.examined_kinds != 0;
   add_processes(*view, kernel);
   view->history = history_.record(*view);
-  view->waits = sites_.last(view->taken);
-  if (view->waits) view->deadlocks = locked_;
   sum_deadlocks(*view);
   view->site_history = sites_.windows(view->taken);
   view->peer_history = peers_.windows();

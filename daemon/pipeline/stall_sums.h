@@ -5,8 +5,9 @@
 
 namespace offcpud {
 
-// Sums the stalls of the View, with or without a record, by the cgroups of its rows. Those of a
-// cgroup without a row are in "(other)", if that has one.
+// Sums the stalls of the View, with or without a record, by the cgroups of its rows, and by whom
+// they wait on as the View's window knows. Those of a cgroup without a row are in "(other)", if
+// that has one.
 void sum_stalls(View& view);
 
 // The same for threads in deadlocks.

@@ -44,6 +44,15 @@ struct OpenWaits {
   std::uint32_t for_work = 0;  // of these, kernel threads that wait for work
 };
 
+// How many stalled threads of a cgroup wait for something on one unit, address or device.
+struct StallsOn {
+  WaitFor wait_for = WaitFor::Unknown;
+  std::string on;  // as PeerWaits::on; of a lock who holds it
+  std::uint32_t threads = 0;
+
+  friend bool operator==(const StallsOn&, const StallsOn&) = default;
+};
+
 // The told stalls of one cgroup that are in progress, by what they are for. Unknown: they were told
 // by their reason, because nothing examined them.
 struct StallsInProgress {
@@ -51,6 +60,8 @@ struct StallsInProgress {
   std::array<std::uint64_t, kWaitForNames.size()> oldest_ns{};
   // bits by WaitFor: a stall for this is in progress, or ended not long ago
   std::uint32_t shown = 0;
+  // The sum over `on` is `threads`. By what for, then by `on`; none twice.
+  std::vector<StallsOn> on;
 };
 
 struct KeptOff;

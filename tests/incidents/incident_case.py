@@ -2,7 +2,8 @@
 """Incidents of real programs, and what a person sees who types the first command.
 
 The daemon has its default settings. The programs run in units of their own, so the rows carry the
-names that somebody on call knows."""
+names that somebody on call knows. With OFFCPUD_INCIDENT_PICTURES=FOLDER the first screen of the page
+and the first command's words are written there while each incident lasts (tests/incidents/pictures)."""
 
 import os
 import re
@@ -23,6 +24,7 @@ SLICE = f"/offcpud-incidents-{os.getpid()}.slice"
 ROWS = 5  # that a person reads before they look elsewhere
 WITHIN = 15  # seconds after the incident began
 HEADING = re.compile(r"^\s*(UNIT|PID)\b")
+PICTURES = os.environ.get("OFFCPUD_INCIDENT_PICTURES")
 
 
 class IncidentCase(Case):
@@ -36,10 +38,25 @@ class IncidentCase(Case):
         cls.addClassCleanup(shutil.rmtree, cls.folder, True)
         slice_ = host.Cgroup(SLICE)
         cls.addClassCleanup(slice_.remove)
+        cls.first_look = None
+        if PICTURES:
+            from first_look import FirstLook  # needs Chromium
+            cls.first_look = FirstLook(PICTURES)
+            cls.addClassCleanup(cls.first_look.close)
         # A daemon that has just started does not know yet what waits are for.
         until = time.monotonic() + 60
         while "not known" in cls.top() and time.monotonic() < until:
             time.sleep(0.5)
+
+    def setUp(self):
+        super().setUp()
+        self.has_looked = False
+
+    def tearDown(self):
+        """Programs end after this. What is skipped has no picture."""
+        if self.first_look and self.has_looked:
+            self.first_look.take(self.id().rsplit(".test_", 1)[1], self.daemon)
+        super().tearDown()
 
     @classmethod
     def need(cls, package, program):
@@ -73,6 +90,7 @@ class IncidentCase(Case):
 
     def first_rows(self):
         """The first rows of `offcpuctl top`, and all of its answer."""
+        self.has_looked = True
         said = self.top()
         lines = said.splitlines()
         heading = next((i for i, line in enumerate(lines) if HEADING.match(line)), None)
@@ -120,6 +138,7 @@ class IncidentCase(Case):
             return any(behind(rest, (known, reason)) is not None for reason in reasons
                        for known in ("unknown, because ", "not known yet, because "))
 
+        self.has_looked = True
         while True:
             said = self.daemon.offcpuctl("why")
             first = said.splitlines()[:5]

@@ -156,9 +156,9 @@ class Monitoring(Case):
             found = self.server.ask(f"label/{label}/values", **{"match[]": selector})
             self.say(bool(found), f"values of the variable {variable['name']}", "some", len(found))
             if not variable["includeAll"]:
-                self.say(variable["current"]["value"] in found, f"choice of {variable['name']}",
-                         variable["current"]["value"], found)
-                of[variable["name"]] = variable["current"]["value"]
+                choice = variable["current"].get("value", found[0])  # without one Grafana takes the first
+                self.say(choice in found, f"choice of {variable['name']}", choice, found)
+                of[variable["name"]] = choice
             elif variable["allValue"] is None:
                 of[variable["name"]] = "(" + "|".join(re.escape(v).replace("\\", "\\\\")
                                                       for v in found) + ")"
@@ -180,6 +180,16 @@ class Monitoring(Case):
                 silent += [f"{panel['title']}: {s} does not exist" for s in self.strangers(expr)]
             self.expect_at_least(f"queries of {dashboard['title']}", 20, asked)
             self.say(not silent, f"faults of {dashboard['title']}", "none", silent or "none")
+
+    def test_the_daemons_start_is_marked(self):
+        for dashboard in dashboards.load():
+            restarts, alerts = dashboard["annotations"]["list"]
+            of = dashboards.values(dashboard)
+            marked, = self.result(dashboards.substituted(restarts["expr"], of))
+            age = time.time() - float(marked["value"][1]) / 1000
+            self.say(0 < age < 600, "age of the mark", "that of the daemon", f"{age:.0f} s")
+            labels = re.findall(r"\{\{(\w+)\}\}", alerts["titleFormat"] + alerts["textFormat"])
+            self.expect_at_least("labels of alerts that are shown", 4, len(labels))
 
     def test_links_of_tables_have_their_labels(self):
         """A link takes instance, unit and cgroup from the row, or from the series."""

@@ -21,6 +21,7 @@ LATE = {"offcpud_wait_seconds": "histogram",
         "offcpud_waited_on_seconds_total": "counter",
         "offcpud_stalls_in_progress": "gauge",
         "offcpud_oldest_stall_seconds": "gauge",
+        "offcpud_stalls_waiting_on": "gauge",
         "offcpud_deadlocked_threads": "gauge",
         "offcpud_unusual_waits": "gauge",
         "offcpud_last_snapshot_timestamp_seconds": "gauge",
@@ -30,7 +31,7 @@ LATE = {"offcpud_wait_seconds": "histogram",
 TARGETS = {target for file in [TREE / "bpf/CMakeLists.txt", *(TREE / "daemon").rglob("CMakeLists.txt"),
                                *(TREE / "tests").rglob("CMakeLists.txt")]
            for target in re.findall(r"add_(?:library|executable)\(\s*(offcpud_\w+)", file.read_text())}
-FOREIGN = re.compile(r"offcpud_(?:skeleton|slot\w*)$|process_(?:cpu|families|wide|hists|table_full|vm_readv)$")
+FOREIGN = re.compile(r"offcpud_(?:skeleton|slot\w*)$|process_(?:cpu|families|wide|hists|table(?:_full)?|vm_readv)$")
 
 TYPE = re.compile(r"(?:struct|enum) offcpud_\w+")
 

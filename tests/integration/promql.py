@@ -5,6 +5,7 @@ import re
 
 SET_OPERATOR = re.compile(r"\s(?:and|or|unless)\s")
 COMPARISON = re.compile(r"\s(?:==|!=|>=|<=|>|<)\s+(?!on\b|ignoring\b|bool\b)")
+MATCHING = re.compile(r"^(?:on|ignoring)\s*\([^)]*\)\s*")
 NUMBER = re.compile(r"[0-9.e+-]+")
 # The exporter's, recorded ones, and those that Prometheus makes itself.
 METRIC = re.compile(r"\b((?:offcpud_|process_|scrape_|instance\w*:)[\w:]*|up)\b(?:\s*\{([^}]*)\})?")
@@ -33,8 +34,8 @@ def _split(expr, separator):
 
 
 def operands(expr):
-    """What the outermost and, or, unless combine."""
-    return _split(expr, SET_OPERATOR)
+    """What the outermost and, or, unless combine, without the labels by which they do."""
+    return [MATCHING.sub("", part) for part in _split(expr, SET_OPERATOR)]
 
 
 def compared(operand):

@@ -84,14 +84,15 @@ IDLE = [unit(f"/system.slice/idle-{i:02}.service", {"work": (3.0, 0, 0, 3, 99.0)
 UNITS = [POSTGRES, ORDERS, NGINX, BACKUP, POD, ROOT, *IDLE]
 
 
-def many_units():
-    """Servers that ask applications, which ask databases, which write to a disk."""
+def many_units(count):
+    """Servers that ask applications, which ask databases, which write to a disk: sixty, again and again."""
     units = []
-    for i in range(60):
-        asked = 40 + i % 13 if i < 40 else 53 + i % 5
+    for number in range(count):
+        block, i = number // 60 * 60, number % 60
+        asked = block + (40 + i % 13 if i < 40 else 53 + i % 5)
         on = [("answer", f"app-{asked:02}.service", 0.1 + i / 80)] if i < 53 else [("storage", "device:vda", 0.5)]
         kind = on[0][0]
-        units.append(unit(f"/system.slice/app-{i:02}.service", {kind: (0.5 + i / 50, 90, 2 ** -6, 0, None)}, on=on,
+        units.append(unit(f"/system.slice/app-{number:02}.service", {kind: (0.5 + i / 50, 90, 2 ** -6, 0, None)}, on=on,
                           steps={kind: series(0.5, 0.5 + i / 50)}))
     return units
 
@@ -106,7 +107,9 @@ def units_of(server):
     if server.mode == "hostile":
         return [unit("/" + name, {"storage": (1.0, 60, 1.0, 0, None)}, on=[("storage", name + "2", 1.0)], unit=name,
                      sites=[("storage", name, 1.0, 0, None)], steps={"storage": series(1, 1)}) for name in HOSTILE]
-    return {"many": many_units(), "calm": calm_units(), "other": calm_units()}.get(server.mode, UNITS)
+    if server.mode == "many":
+        return many_units(server.many)
+    return calm_units() if server.mode in ("calm", "other") else UNITS
 
 
 def summed(units):
@@ -161,7 +164,7 @@ def units(server, query):
     if server.mode == "nostacks":
         for one in [*listed, total]:
             one["waits"] = None
-    answer = {"taken": query.get("to", text_of(TAKEN)), "kept_seconds": 600.0, "waits_window": None,
+    answer = {"taken": query.get("to", text_of(TAKEN)), "kept_seconds": 600.0, "waits_window": server.window,
               "window_seconds": 0 if server.mode == "starting" else float(query["window"].removesuffix("s")),
               "total": total, "matching": len(every), "units": listed}
     if query.get("steps") == "true":

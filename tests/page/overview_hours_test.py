@@ -140,10 +140,19 @@ class Hours(OverviewCase):
         self.assertIn("30 threads wait for work", self.text("#list-idle"))
         self.page.wait("document.querySelector('#unit').innerText.includes('Who was to blame is known of the last')")
         self.assertIn("postgresql-heavyweight-lock", self.text("#unit section:nth-of-type(3)"))
+        self.assertIn("not how long each wait was: of a time before the last 10 minutes there is no such picture.",
+                      self.text("#unit"))
+        self.assertFalse(self.page.value("document.querySelector('#unit .heat-map').checkVisibility()"))
         self.assertEqual(len(self.asked("/api/v1/changes")), 1)
         asked = self.asked("/api/v1/changes")[0]
         self.assertEqual((asked["base_from"], asked["base_to"]), (fixture.text_of(660), fixture.text_of(661)),
                          "one snapshot is enough for what nobody looks at")
+
+    def test_back_at_now_there_are_lengths_again(self):
+        self.open(query=LOCKED + "&unit=postgresql.service",
+                  ready="document.querySelector('#unit').innerText.includes('no such picture')")
+        self.press("n")
+        self.page.wait("document.querySelector('#unit .heat-map').checkVisibility()")
 
     def test_who_waited_for_whom_in_an_old_range_is_not_known(self):
         self.open(query=LOCKED + "&view=graph", ready="document.querySelector('#list').innerText.includes('blame')")

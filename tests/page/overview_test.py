@@ -136,6 +136,13 @@ class Overview(OverviewCase, browser.LightAndDark):
         threads = self.texts("#unit section:last-of-type tr")
         self.assertEqual([row.split("\t")[0] for row in threads], ["301 handler-5", "302 handler-6", "304 waiter"])
 
+    def test_ages_are_those_of_now_as_the_stalls_have_them(self):
+        self.open(query="?unit=postgresql.service")
+        self.assertIn("8, 1 min 20 s", self.text("#unit section:nth-of-type(3)"))
+        SERVER.window = {"seconds": 10.0, "age_seconds": 4.0}
+        self.again()
+        self.page.wait("document.querySelector('#unit section:nth-of-type(3)').innerText.includes('8, 1 min 24 s')")
+
     def test_keys_walk_through_units_and_views(self):
         self.open()
         self.press("ArrowDown")

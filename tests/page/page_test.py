@@ -182,6 +182,10 @@ class ServedPage(FlameCase, browser.LightAndDark):
                 fixture.answer([2, 3]),
                 keep=lambda row: busy(row) and row["cgroup"].startswith("/system.slice/")))
             self.page.close()
+        # Of a point in a dashboard: the minute around it. Two of its snapshots are in that.
+        self.open(url=f"http://{SERVER.address}/flame?at={(begin + 180) * 1000:.0f}")
+        self.assertEqual(self.totals()["allNs"], fixture.total(fixture.answer([2, 3])))
+        self.page.close()
         self.open(url=f"http://{SERVER.address}/flame?from={begin + 301}")
         self.assertEqual(self.totals()["allNs"], fixture.total(fixture.answer([5])))
         self.page.value("document.querySelector('[data-minutes=Infinity]').click()")

@@ -102,6 +102,8 @@ class Server(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.assets = pathlib.Path(assets)
         self.mode = "plain"  # hostile, tails, late, empty, off; calm, many, starting, nostacks, troubled, gone
+        self.many = 60  # units in the mode many
+        self.window = None  # of what units wait for: waits_window of their answer
         self.details = True  # whether the client may see them
         self.before = 3600.0  # seconds of snapshots before the last minute
         self.hours = False  # of snapshots, for the page `/`

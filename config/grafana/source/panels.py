@@ -52,10 +52,11 @@ def stat(title, description, unit, expr, width=4, limits=(), mappings=(), legend
 
 
 def heatmap(title, description, queries, width=12):
-    classic, native = queries
+    """`queries`: by the kind of histograms."""
+    legends = {"classic": "{{le}}", "native": ""}
     return _panel("heatmap", title, description,
-                  [target(classic, "{{le}}", "classic", shape="heatmap"),
-                   target(native, "", "native", shape="heatmap")], width, 9, "short",
+                  [target(expr, legends[kind], kind, shape="heatmap") for kind, expr in queries.items()],
+                  width, 9, "short",
                   options={"calculate": False, "cellGap": 1, "filterValues": {"le": 1e-9},
                            "color": {"mode": "scheme", "scheme": "Oranges", "steps": 64,
                                      "exponent": 0.5, "fill": "dark-orange"},

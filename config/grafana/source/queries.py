@@ -2,6 +2,7 @@
 """PromQL that is right for classic and for native histograms: each query asks for both, and the one
 that is not scraped is empty. https://prometheus.io/docs/prometheus/latest/querying/functions/"""
 
+asks_native = True  # False: of a store that refuses a query with functions of native histograms
 BLOCKED = "offcpud_blocked_seconds"
 RUNQUEUE = "offcpud_runqueue_wait_seconds"
 WAIT = "offcpud_wait_seconds"
@@ -34,7 +35,7 @@ def rate(metric, *matchers):
 
 
 def either(classic, native):
-    return f"{classic}\nor\n{native}"
+    return f"{classic}\nor\n{native}" if asks_native else classic
 
 
 def quantile(q, labels, metric, *matchers):
@@ -59,8 +60,9 @@ def episodes(labels, metric, *matchers):
 
 def heatmap(metric, *matchers):
     """The classic query and the native one: a heatmap takes whichever has data."""
-    return (total("le", f"increase({select(metric + '_bucket', *matchers)}[{INTERVAL}])"),
-            total("", f"increase({select(metric, *matchers)}[{INTERVAL}])"))
+    queries = {"classic": total("le", f"increase({select(metric + '_bucket', *matchers)}[{INTERVAL}])"),
+               "native": total("", f"increase({select(metric, *matchers)}[{INTERVAL}])")}
+    return queries if asks_native else {"classic": queries["classic"]}
 
 
 def waited_on(*matchers):

@@ -48,7 +48,8 @@ def on_whom():
                    stacked=True),
         timeseries("Threads of others that wait on it",
                    "How many threads wait on average on this unit, by unit. The 15 highest.", "short",
-                   [(highest(15, waiting), "{{instance}} {{unit}}{{container_id}} {{for}}")], stacked=True),
+                   [(highest(15, waiting), "{{instance}} {{unit}}{{container_id}} {{for}}")], stacked=True,
+                   links=[v.point_link("unit")]),
     ]
 
 
@@ -133,19 +134,20 @@ def stuck():
 
 
 def processes():
-    who = "comm, pid"
+    who, name = "instance, comm, pid", "{{instance}} {{comm}} {{pid}}"
+    link = {"links": [v.point_link()]}
     oldest = select("offcpud_process_oldest_blocked_seconds", PROCESS, REASON)
     return [
         row("Processes (the ten of the host that wait most, and those of processes.rules)"),
         timeseries("Threads blocked, by process", "How many threads of a process wait on average.",
                    "short", [(highest(15, threads(f"{who}, reason", "offcpud_process_blocked_seconds",
-                                                  PROCESS, REASON)), "{{comm}} {{pid}} {{reason}}")]),
+                                                  PROCESS, REASON)), name + " {{reason}}")], **link),
         timeseries("Threads waiting for a CPU, by process", "By what put them into the queue.", "short",
                    [(highest(15, threads(f"{who}, cause", "offcpud_process_runqueue_wait_seconds",
-                                         PROCESS)), "{{comm}} {{pid}} {{cause}}")]),
+                                         PROCESS)), name + " {{cause}}")], **link),
         logarithmic("Blocked time, quantile 0.99, by process", "The 15 highest.", "s",
                     [(highest(15, quantile(0.99, f"{who}, reason", "offcpud_process_blocked_seconds",
-                                           PROCESS, REASON)), "{{comm}} {{pid}} {{reason}}")]),
+                                           PROCESS, REASON)), name + " {{reason}}")], **link),
         timeseries("Longest block in progress, by process", "Its age.", "s",
-                   [(highest(15, f"max by ({who}, reason) ({oldest})"), "{{comm}} {{pid}} {{reason}}")]),
+                   [(highest(15, f"max by ({who}, reason) ({oldest})"), name + " {{reason}}")], **link),
     ]

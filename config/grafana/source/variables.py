@@ -73,6 +73,11 @@ def reason():
     return _custom("reason", "Reason", REASONS + IDLE_PRONE, REASONS, multi=True)
 
 
+def like():
+    return _query("like", "Like host", 'label_values(offcpud_build_info{job=~"$job"}, instance)', None,
+                  multi=False, includeAll=False, current={})
+
+
 def quantile():
     return _custom("quantile", "Quantile", ["0.5", "0.9", "0.99", "0.999"], ["0.99"], multi=False)
 
@@ -90,11 +95,33 @@ def flame_link(cgroup_field=None, labels="__data.fields"):
     return {"title": "Flame graph of this time", "url": url, "targetBlank": True}
 
 
+def point_link(cgroup_label=None):
+    """To /flame of the minute of the point that is clicked, on the series' instance. `cgroup_label`: of the
+    series; it may be a unit, and is empty where the series has none."""
+    url = "${scheme}://${__field.labels.instance}/flame?at=${__value.time}"
+    if cgroup_label:
+        url += f"&cgroup=${{__field.labels.{cgroup_label}:percentencode}}"
+    return {"title": "Flame graph of this minute", "url": url, "targetBlank": True}
+
+
 def dashboard_link(title, uid, *fields, labels="__data.fields"):
     """To another of the dashboards, with what the row says."""
     chosen = "".join(f"&var-{f}=${{{labels}.{f}:percentencode}}" for f in fields)
     return {"title": title, "targetBlank": False,
             "url": f"/d/{uid}?${{datasource:queryparam}}&${{__url_time_range}}{chosen}"}
+
+
+def _annotation(name, color, expr, title, text, **more):
+    return {"name": name, "datasource": DATASOURCE, "enable": True, "hide": False, "iconColor": color,
+            "expr": expr, "step": "30s", "titleFormat": title, "textFormat": text, "tagKeys": "", **more}
+
+
+def annotations():
+    """When a daemon began, before which its numbers are of another one; and while alerts fire."""
+    started = f"{select('process_start_time_seconds', HOST)} * 1000"
+    alerts = select("ALERTS", 'alertname=~"Offcpud.+"', 'alertstate="firing"', HOST)
+    return [_annotation("Restarts", "blue", started, "offcpud began", "{{instance}}", useValueForTime=True),
+            _annotation("Alerts", "red", alerts, "{{alertname}}", "{{instance}} {{unit}} {{cgroup}}")]
 
 
 def dashboard(uid, title, description, variables, panels):
@@ -105,5 +132,5 @@ def dashboard(uid, title, description, variables, panels):
             "schemaVersion": 39, "version": 1, "editable": False, "graphTooltip": 1, "refresh": "30s",
             "time": {"from": "now-1h", "to": "now"}, "timezone": "browser", "weekStart": "",
             "fiscalYearStartMonth": 0, "liveNow": False, "timepicker": {}, "links": [beside],
-            "annotations": {"list": []}, "templating": {"list": variables},
+            "annotations": {"list": annotations()}, "templating": {"list": variables},
             "panels": arranged(panels)}

@@ -55,6 +55,7 @@ export class Lengths {
     const { lengths, steps } = units;
     const grid = stepsOf(units);
     Object.assign(this, { begin: grid.begin, end: grid.end, count: steps.count, seconds: steps.seconds });
+    this.taken = Date.parse(units.taken);
     this.bounds = lengths.bounds_seconds;
     const known = Math.round((grid.known - grid.begin) / grid.step);
     this.known = within(known, 0, grid.count); // the first step of which anything is known
@@ -93,11 +94,13 @@ export class Lengths {
     return this.lasting.filter((one) => one.step === step && one.octave === octave);
   }
 
-  // The longest that lasts at the end; undefined: nothing does.
+  // The longest that lasts at the end, as old as it is now; undefined: nothing does.
   get oldest() {
     const last = Math.max(...this.lasting.map((one) => one.step), this.count - 2);
     const now = this.lasting.filter((one) => one.step === last);
-    return now.sort((a, b) => b.seconds - a.seconds)[0];
+    const [longest] = now.sort((a, b) => b.seconds - a.seconds);
+    const since = Math.max(0, (this.taken - this.timeOf(last + 1)) / 1000);
+    return longest && { ...longest, seconds: longest.seconds + since };
   }
 
   // Over all steps, the longest octave first: {octave, threads, ended, kinds}, means and waits a second.

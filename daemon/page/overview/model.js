@@ -180,10 +180,23 @@ function addBefore(rows, changes) {
   }
 }
 
-// `units`, `stalls`, `changes`: answers of the daemon, the last two undefined where it refuses.
+// The unit with ages of this moment, as stalls have them: those of `waits` are of the end of a window, so
+// many seconds ago.
+function agedBy(seconds, unit) {
+  if (!(seconds > 0) || !unit.waits) return unit;
+  const aged = (wait) =>
+    wait.oldest_seconds > 0 ? { ...wait, oldest_seconds: wait.oldest_seconds + seconds } : wait;
+  const byFor = Object.entries(unit.waits.for).map(([kind, wait]) => [kind, aged(wait)]);
+  const sites = unit.waits.sites?.map(aged);
+  return { ...unit, waits: { ...unit.waits, for: Object.fromEntries(byFor), ...(sites && { sites }) } };
+}
+
+// `units`, `stalls`, `changes`: answers of the daemon, the last two undefined where it refuses or is asked
+// about the past.
 export function unitRows(units, stalls, changes) {
   const rows = new Map();
-  for (const unit of units.units) {
+  const age = stalls === undefined ? 0 : (units.waits_window?.age_seconds ?? 0);
+  for (const unit of units.units.map((one) => agedBy(age, one))) {
     const name = unitNameOf(unit);
     if (!rows.has(name)) rows.set(name, new UnitRow(name, unit));
     rows.get(name).add(unit);

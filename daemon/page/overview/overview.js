@@ -261,7 +261,7 @@ class Overview {
       this.panel.close();
       return;
     }
-    const { unit, unitWhy, unitTop, units, strip, stripUnit } = this.answers;
+    const { unit, unitWhy, unitTop, units, strip, stripUnit, isOld } = this.answers;
     this.panel.show(name, {
       row: this.rows.get(name),
       steps: steps ?? { count: 60, seconds: 10, end: units.value.taken },
@@ -269,6 +269,7 @@ class Overview {
       top: unit === name ? unitTop : undefined,
       range: this.shownRange,
       isPast,
+      isOld,
       lengths: stripUnit === name ? strip.value : undefined,
     });
   }

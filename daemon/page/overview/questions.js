@@ -146,6 +146,7 @@ export class Questions {
       this.then = { key, answers };
     }
     return {
+      isOld,
       stalls: REFUSED_BY_RANGE,
       status,
       strip: this.strip,

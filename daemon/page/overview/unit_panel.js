@@ -9,6 +9,10 @@ import { Lengths } from "./lengths.js";
 import { unitNameOf } from "./model.js";
 import { sitesTable, stallsTable, threadsTable, unitPicture } from "./unit_parts.js";
 
+const LENGTHS_ARE_NEW =
+  "Snapshots keep how long threads waited in all, not how long each wait was: of a time before the last " +
+  "10 minutes there is no such picture.";
+
 // The chosen unit: whom it waits for, where, since when, what is stuck, its threads.
 export class UnitPanel {
   // `choose(name)`: "" closes it.
@@ -26,7 +30,7 @@ export class UnitPanel {
       ["chain", "Whom it waits for"],
       ["stalls", "Stuck now"],
       ["sites", "Where it waits"],
-      ["lengths", "How long, last 10 minutes"],
+      ["lengths", "How long"],
       ["minutes", "Last 10 minutes"],
       ["threads", "Its threads now"],
     ]) {
@@ -81,7 +85,8 @@ export class UnitPanel {
   // `row`: undefined if the unit is not among those that the daemon told; `why`, `top`: answers or
   // refusals about it, undefined before the first one.
   // `lengths`: an answer that has those of the unit, undefined before the first one.
-  show(name, { row, why, top, steps, range, isPast, lengths }) {
+  // `isOld`: only snapshots know of the range.
+  show(name, { row, why, top, steps, range, isPast, isOld = false, lengths }) {
     if (this.shown !== name) for (const part of this.parts.values()) part.text = null;
     this.shown = name;
     this.panel.hidden = false;
@@ -103,7 +108,7 @@ export class UnitPanel {
       ? sitesTable(row)
       : this.refused("This client may not see where threads wait.");
     this.put("sites", sites);
-    this.showLengths(name, row, lengths, range);
+    this.showLengths(name, row, isOld ? null : lengths, range);
     this.put("minutes", unitPicture(row, steps, range));
     this.showThreads(name, row, top, isPast);
   }
@@ -118,10 +123,15 @@ export class UnitPanel {
       );
   }
 
+  // `answer`: null where snapshots alone know.
   showLengths(name, row, answer, range) {
     const { section, note } = this.parts.get("lengths");
     section.hidden = false;
     note.textContent = "";
+    if (answer === null) {
+      this.heat.say(LENGTHS_ARE_NEW);
+      return;
+    }
     if (answer === undefined) {
       this.heat.say("Asking the daemon…");
       return;
@@ -131,7 +141,7 @@ export class UnitPanel {
       this.heat.say("No wait of it for anything but work ended or lasted in these minutes.");
       return;
     }
-    if (answer.total.waits === null) note.textContent = "waits for a CPU alone: no stacks";
+    note.textContent = answer.total.waits === null ? "waits for a CPU alone: no stacks" : "last 10 minutes";
     this.heat.show(lengths, { range, name: visible(name) });
   }
 

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses the address of the page: /flame?from=TIME&to=TIME&base_from=TIME&base_to=TIME&cgroup=PATH.
+// Parses the address of the page: /flame?from=TIME&to=TIME&base_from=TIME&base_to=TIME&at=TIME&cgroup=PATH.
 
-const TIME = "a time such as 2026-11-20T12:00:00Z, or seconds since 1970";
+const TIME = "a time such as 2026-11-20T12:00:00Z, or seconds or milliseconds since 1970";
+const LEAST_MILLISECONDS = 1e11; // as seconds, this is beyond the year 5000
+const AROUND_MS = 30_000; // of a moment
 
 // In milliseconds; `missing` if there is no such parameter.
 function timeOf(parameters, name, missing) {
   const text = parameters.get(name) ?? "";
   if (text === "") return missing;
-  const time = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text);
+  const isNumber = /^\d+(\.\d+)?$/.test(text);
+  const unit = Number(text) >= LEAST_MILLISECONDS ? 1 : 1000;
+  const time = isNumber ? Number(text) * unit : Date.parse(text);
   if (Number.isNaN(time)) throw new Error(`The address says ${name}=${text}: use ${TIME}.`);
   return time;
 }
@@ -25,8 +29,10 @@ function spanIn(query, prefix) {
   return from === -Infinity && to === Infinity ? null : { from, to };
 }
 
+// at=TIME is the minute around a time, such as that of a point in a dashboard, which has milliseconds.
 export function rangeOf(query) {
-  return spanIn(query, "");
+  const at = timeOf(new URLSearchParams(query), "at", null);
+  return spanIn(query, "") ?? (at === null ? null : { from: at - AROUND_MS, to: at + AROUND_MS });
 }
 
 // Of what to compare with.

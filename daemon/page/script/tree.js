@@ -4,7 +4,7 @@ import { visible } from "./names.js";
 import { add, nothing } from "./totals.js";
 
 const SEPARATOR = { name: "--", object: "", kind: "separator" };
-const IN_PROGRESS = { name: "[in progress]", object: "the wait has not ended yet", kind: "progress" };
+const IN_PROGRESS = { name: "[in progress]", object: "the wait went on after this snapshot", kind: "progress" };
 const NO_FOLDS = [];
 const NO_WAKER = { name: "[no waker]", object: "", kind: "waker" };
 

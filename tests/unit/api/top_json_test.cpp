@@ -280,7 +280,22 @@ TEST(TopJson, SelectedIsTheSumOfWhatMatches) {
   const json of_answers = answer(view, {{"for", "answer"}}).at("selected").at("waits");
   EXPECT_DOUBLE_EQ(of_answers.at("for").at("answer").at("waiting"), 0.5) << "of one that has ended";
   EXPECT_EQ(answer(view, {{"pid", "77"}}).at("selected").at("waits").at("actionable"), 0.0);
-  EXPECT_FALSE(answer(view, {{"pid", "5"}, {"threads", "true"}}).contains("selected"));
+}
+
+// Threads have no windows of their own; a process, or a cgroup, has all of its threads.
+TEST(TopJson, SelectedIsOfWholeProcessesAlsoWhereRowsAreThreads) {
+  const View view = two_processes_for_something();
+  for (const auto& [name, value] : {std::pair("pid", "5"), std::pair("cgroup", "/user.slice")}) {
+    const json processes = answer(view, {{name, value}}).at("selected");
+    EXPECT_EQ(answer(view, {{name, value}, {"threads", "true"}}).at("selected"), processes) << name;
+    for (const auto& [other, of_threads] : {std::pair("cpu", "0"), std::pair("pinned", "true"),
+                                            std::pair("for", "lock"), std::pair("filter", "x")}) {
+      EXPECT_FALSE(answer(view, {{name, value}, {"threads", "true"}, {other, of_threads}})
+                       .contains("selected"))
+          << other;
+    }
+  }
+  EXPECT_FALSE(answer(view, {{"threads", "true"}}).contains("selected"));
 }
 
 TEST(TopJson, TotalsAreOfAllWhateverIsAskedFor) {

@@ -34,12 +34,6 @@ TEST(DurationText, WhatIsNoDurationIsNone) {
   EXPECT_EQ(duration_text(Seconds(std::numeric_limits<double>::quiet_NaN())), "0 s");
 }
 
-TEST(DurationText, ExactSecondsHaveThreeDecimals) {
-  EXPECT_EQ(exact_seconds_text(1234.5678), "1234.568 s");
-  EXPECT_EQ(exact_seconds_text(0), "0.000 s");
-  EXPECT_EQ(exact_seconds_text(std::numeric_limits<double>::max()).size(), 309U + 6U);
-}
-
 TEST(DurationText, WhatIsTooLongIsCut) {
   using Seconds = std::chrono::duration<double>;
   EXPECT_EQ(duration_text(Seconds(std::numeric_limits<double>::infinity())), "104166 d 16 h");

@@ -214,6 +214,12 @@ TEST(CtlCommandLine, WithoutACommandItAsksWhoIsToBlame) {
   EXPECT_EQ(options->command, CtlCommand::ShowVerdict);
   EXPECT_EQ(options->server.address, (ListenAddress{"127.0.0.1", 19435, ""}));
   EXPECT_EQ(options->query, (QueryParameters{{"format", "text"}, {"limit", "3"}}));
+  EXPECT_FALSE(options->server_given);
+  const auto elsewhere = parse({"--server", "192.0.2.7:9435"});
+  ASSERT_TRUE(elsewhere) << elsewhere.error().message();
+  EXPECT_EQ(elsewhere->command, CtlCommand::ShowVerdict);
+  EXPECT_EQ(elsewhere->server.address, (ListenAddress{"192.0.2.7", 9435, ""}));
+  EXPECT_TRUE(elsewhere->server_given);
 }
 
 TEST(CtlCommandLine, UsageErrorsPointAtTheHelpOfTheCommand) {

@@ -31,14 +31,14 @@ TEST(AnswerSummary, SaysHowLongHowMuchAndHowExactly) {
   // Two of 10 ms, of which each stands for 40 ms, and one that was kept for certain.
   snapshot.entries = {{.ns = 80'000'000, .variance = 2 * 40e6 * 30e6}, {.ns = 2'000'000'000}};
   EXPECT_EQ(sentence_of(snapshot),
-            "2.080 s blocked (standard error 0.049 s) in 60.012 s "
+            "2.08 s blocked (standard error 49 ms) in 1 min "
             "(2023-11-14T22:13:20.000Z to 2023-11-14T22:14:20.000Z)");
 }
 
 TEST(AnswerSummary, SaysThatNothingWasSampledAndHowMuchThatMayHide) {
   Snapshot snapshot = minute();
   const std::string nothing =
-      "no matching wait was sampled in 60.012 s "
+      "no matching wait was sampled in 1 min "
       "(2023-11-14T22:13:20.000Z to 2023-11-14T22:14:20.000Z)";
   EXPECT_EQ(sentence_of(snapshot), nothing);  // not known
   const std::pair<std::chrono::nanoseconds, const char*> bounds[] = {
@@ -72,7 +72,7 @@ TEST(AnswerSummary, SaysThatSamplesOfTheEarlierRangeWereLost) {
   before.lost_of_any_ns = 1'500'000'000;
   const StackDifference difference = difference_of(before, minute(), Normalize::No);
   EXPECT_THAT(summary_sentence(snapshot_summary(difference, {.snapshots = 1}, {.snapshots = 1})),
-              EndsWith("; no stacks were kept of 1.500 s on this host; some may belong to "
+              EndsWith("; no stacks were kept of 1.5 s on this host; some may belong to "
                        "this answer"));
 }
 
@@ -89,13 +89,13 @@ TEST(AnswerSummary, SaysWhatIsMissing) {
 TEST(AnswerSummary, SaysThatSamplesWereLost) {
   Snapshot snapshot = minute();
   snapshot.lost_of_any_ns = 1'500'000'000;
-  EXPECT_THAT(sentence_of(snapshot), HasSubstr("; no stacks were kept of 1.500 s on this host; "));
+  EXPECT_THAT(sentence_of(snapshot), HasSubstr("; no stacks were kept of 1.5 s on this host; "));
 }
 
 TEST(AnswerSummary, SaysWhatItIsComparedWith) {
   const StackDifference difference = difference_of(minute(), minute(), Normalize::No);
   EXPECT_THAT(summary_sentence(snapshot_summary(difference, {.snapshots = 1}, {.snapshots = 3})),
-              HasSubstr("; compared with 0.000 s blocked in 60.012 s (3 snapshots, 2023"));
+              HasSubstr("; compared with 0 s blocked in 1 min (3 snapshots, 2023"));
 }
 
 TEST(AnswerSummary, KeepsWithinAHeader) {

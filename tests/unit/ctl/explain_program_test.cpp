@@ -47,30 +47,30 @@ class ExplainProgram : public testing::Test {
 
 TEST_F(ExplainProgram, SaysWhichRuleTakesEachStack) {
   EXPECT_EQ(explain({}),
-            "3.000 s  tool  network\n"
+            "3 s  tool  network\n"
             "  unknown, unless evidence says more (ask: socket): sockets, rest.yaml:3\n"
             "      recv in libc.so.6\n"
             "      a::wait in tool\n"
             "      main in tool\n"
             "\n"
-            "1.500 s  app  lock\n"
+            "1.5 s  app  lock\n"
             "  lock: app-lock, app.yaml:2\n"
             "      futex in libc.so.6\n"
             "    > take_lock_of_app in app                       fits take_lock_of_app\n"
             "      main in app\n"
             "\n"
-            "0.000 s  evil\\x1b[2J  reason not known\n"
+            "1 us  evil\\x1b[2J  reason not known\n"
             "  unknown: no rule takes it\n"
             "      y\n"
             "      x\n"
             "\n"
-            "lock            1.500 s   33.3 %\n"
-            "unknown         3.000 s   66.7 %\n");
+            "lock              1.5 s   33.3 %\n"
+            "unknown             3 s   66.7 %\n");
 }
 
 TEST_F(ExplainProgram, UnmatchedIsWhatOnlyAFallbackTakes) {
   const std::string text = explain({.unmatched = true});
-  EXPECT_THAT(text, HasSubstr("3.000 s  tool"));
+  EXPECT_THAT(text, HasSubstr("3 s  tool"));
   EXPECT_THAT(text, HasSubstr("no rule takes it"));
   EXPECT_THAT(text, Not(HasSubstr("app-lock")));
 }

@@ -31,8 +31,8 @@ TEST(SnapshotsText, ShowsWhatAFilterAdmits) {
       "bytes":1024})");
   ASSERT_TRUE(text) << text.error().message();
   EXPECT_EQ(*text,
-            "SEQUENCE  BEGIN  END  SIZE     OFF-CPU SECONDS  EPISODES  NOTES\n"
-            "7         a\\x0a  b    1.02 kB  1.500            12\n"
+            "SEQUENCE  BEGIN  END  SIZE     OFF-CPU  EPISODES  NOTES\n"
+            "7         a\\x0a  b    1.02 kB  1.5 s    12\n"
             "1 snapshot listed; all kept snapshots take 1.02 kB\n");
 }
 

@@ -21,12 +21,12 @@ TEST(StackListing, InnermostFirstAndTheLongestLast) {
   EXPECT_EQ(*text,
             "    ksys_read\n"
             "    -                kthread (10)\n"
-            "        12\n\n"
+            "        12 µs\n\n"
             "    ksys_read\n"
             "    read\n"
             "    main\n"
             "    -                ev\\x1bil (20)\n"
-            "        8001\n\n");
+            "        8 ms\n\n");
 }
 
 TEST(StackListing, SaysWhatForAndWhere) {
@@ -40,10 +40,10 @@ TEST(StackListing, SaysWhatForAndWhere) {
   EXPECT_EQ(*text,
             "    main\n"
             "    -                shop (20)  unknown\n"
-            "        8\n\n"
+            "        8 µs\n\n"
             "    main\n"
             "    -                shop (20)  lock: shop-\\x1bpool\n"
-            "        9\n\n");
+            "        9 µs\n\n");
 }
 
 TEST(StackListing, DelimitsTheKernelFromThePrograms) {

@@ -46,6 +46,24 @@ TEST(TerminalText, FitsByColumnsNotByBytes) {
   EXPECT_EQ(fitted("abc", 0, Align::Left), "");
 }
 
+// Two of one kind mostly begin alike, and units end alike.
+TEST(TerminalText, NamesAreCutInTheMiddle) {
+  const test::WithLocale utf8("C.UTF-8");
+  ASSERT_TRUE(utf8.known());
+  EXPECT_EQ(fitted("abc", 5, Align::Name), "abc  ");
+  EXPECT_EQ(fitted("abcdefgh", 6, Align::Name), "abc~gh");
+  EXPECT_EQ(fitted("abcdefgh", 5, Align::Name), "ab~gh");
+  EXPECT_EQ(fitted("abc", 1, Align::Name), "~");
+  EXPECT_EQ(fitted("\xe4\xb8\x96\xe4\xb8\x96\xe4\xb8\x96", 5, Align::Name),
+            "\xe4\xb8\x96~\xe4\xb8\x96");
+  EXPECT_EQ(fitted("\xe4\xb8\x96\xe4\xb8\x96\xe4\xb8\x96", 4, Align::Name), "\xe4\xb8\x96~ ");
+  EXPECT_EQ(fitted("app-web-1.service", 17, Align::Name), "app-web-1.service");
+  EXPECT_EQ(fitted("app-web-1.service", 12, Align::Name), "app-web-1   ");
+  EXPECT_EQ(fitted("orders-api-web-1.service", 12, Align::Name), "orders~web-1");
+  EXPECT_NE(fitted("/docker-1111111111111111aa.scope", 20, Align::Name),
+            fitted("/docker-1111111111111111bb.scope", 20, Align::Name));
+}
+
 TEST(DurationCell, IsADurationOrADash) {
   const test::WithLocale utf8("C.UTF-8");
   EXPECT_EQ(duration_cell(0), "-");

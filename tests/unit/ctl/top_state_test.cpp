@@ -144,7 +144,7 @@ TEST_F(TopStateTest, TheScreenIsFullAndNoLargerThanTheTerminal) {
   press("x");  // any key leaves the help
   const auto screen = state_.screen("here", 24, 120);
   EXPECT_THAT(screen[0].text,
-              StartsWith("offcpud at here, 12:19:40Z, waits over 10 s: 214 processes"));
+              StartsWith("offcpud at here, 12:19:40Z: 35 processes, of 214; waits over 10 s"));
   EXPECT_EQ(screen[3].style, TopState::Line::Title);
   EXPECT_THAT(screen[4].text, HasSubstr("postgres"));
 }

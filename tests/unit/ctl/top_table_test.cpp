@@ -22,6 +22,8 @@ using test::kWaitsJson;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+const TopRequest kByReason{.by_reason = true};
+
 class TopTableTest : public ::testing::Test {
  protected:
   static TopAnswer answer(const std::string& json) {
@@ -60,9 +62,9 @@ TEST_F(TopTableTest, WaitsForACpuLeadWhereTheyAreLonger) {
     return all.substr(begin, all.find('\n', begin) - begin);
   };
   EXPECT_THAT(line_of(throttled), HasSubstr(" cpu      throttled "));
-  EXPECT_THAT(line_of(throttled), Not(HasSubstr("8, 25 s")));
+  EXPECT_THAT(line_of(throttled), Not(HasSubstr("8, 28 s")));
   throttled.rows[0].runqueue = {{"throttled", 79.0}, {"wakeup", 1.0}};
-  EXPECT_THAT(line_of(throttled), HasSubstr(" lock     postgresql-heavyweight-lock 8, 25 s"));
+  EXPECT_THAT(line_of(throttled), HasSubstr(" lock     postgresql-heavyweight-lock 8, 28 s"));
 }
 
 // What its own limit keeps off the CPU is no competition.
@@ -70,7 +72,7 @@ TEST_F(TopTableTest, ThrottledTimeStandsApart) {
   TopAnswer throttled = answer(kWaitsJson);
   throttled.rows[0].runqueue = {{"throttled", 20.0}, {"wakeup", 1.0}, {"preempted", 2.0}};
   for (const bool by_reason : {false, true}) {
-    const TopTable table = top_table(throttled, "here", kAnyWidth, by_reason);
+    const TopTable table = top_table(throttled, "here", kAnyWidth, {.by_reason = by_reason});
     EXPECT_THAT(table.titles, HasSubstr("  RUNQ% THROT% "));
     EXPECT_THAT(table.rows[0], HasSubstr("   30.0  200.0 "));
     EXPECT_THAT(table.rows[1], HasSubstr("      -      - "));
@@ -87,17 +89,19 @@ TEST_F(TopTableTest, ColumnsAreTheSameWhateverWaits) {
 // Windows of waits, and the time between two walks.
 TEST_F(TopTableTest, SaysOfWhatTimesItIs) {
   TopAnswer times = answer(kWaitsJson);
-  EXPECT_THAT(top_table(times, "here", kAnyWidth).summary[0],
-              HasSubstr("Z, waits over 10 s: 214 "));
+  const std::string all = "offcpud at here, 12:19:40Z: 214 processes, 1,830 threads; ";
+  EXPECT_EQ(top_table(times, "here", kAnyWidth).summary[0], all + "waits over 10 s until 3 s ago");
   times.interval = 2;
-  EXPECT_THAT(top_table(times, "here", kAnyWidth).summary[0],
-              HasSubstr("Z, waits over 10 s, CPUs over 2 s: 214 processes, 1,830 threads"));
+  EXPECT_EQ(top_table(times, "here", kAnyWidth).summary[0],
+            all + "waits over 10 s until 3 s ago, CPUs over 2 s");
+  times.window_age = 0.4;
+  EXPECT_EQ(top_table(times, "here", kAnyWidth).summary[0], all + "waits over 10 s, CPUs over 2 s");
   times.window.reset();
-  EXPECT_THAT(top_table(times, "here", kAnyWidth).summary[0], HasSubstr("Z, waits over 2 s: 214 "));
+  EXPECT_EQ(top_table(times, "here", kAnyWidth).summary[0], all + "waits over 2 s");
 }
 
 TEST_F(TopTableTest, ByReasonIfAskedFor) {
-  const TopTable table = top_table(answer(kWaitsJson), "here", kAnyWidth, true);
+  const TopTable table = top_table(answer(kWaitsJson), "here", kAnyWidth, kByReason);
   EXPECT_THAT(table.titles, HasSubstr("LOCK%"));
   EXPECT_THAT(table.titles, Not(HasSubstr("SITE")));
   EXPECT_THAT(table.summary, ::testing::SizeIs(2));
@@ -159,11 +163,11 @@ TEST_F(TopTableTest, TheHeadIsAboutWhatMatches) {
       "Of what matches, threads that wait, on average: lock 8.0; for a CPU 0.01; running 1.5");
   EXPECT_EQ(table.summary[2],
             "Of what matches, idle: 0 wait for work, 1.5 for a timer. Of 0 nobody can tell.");
-  EXPECT_THAT(top_table(some, "here", kAnyWidth, true).summary[1],
+  EXPECT_THAT(top_table(some, "here", kAnyWidth, kByReason).summary[1],
               ::testing::StartsWith("Of what matches, threads on average: running 1.5, "));
   some.rows[0].ended_processes = 1;
   EXPECT_THAT(top_table(some, "here", kAnyWidth).summary[0],
-              ::testing::EndsWith("; 1 process matches, and 1 that has ended"));
+              HasSubstr("Z: 1 process, of 214, and 1 that has ended; waits over "));
   some.selected.reset();
   table = top_table(some, "here", kAnyWidth);
   EXPECT_THAT(table.summary[1],
@@ -171,11 +175,52 @@ TEST_F(TopTableTest, TheHeadIsAboutWhatMatches) {
   EXPECT_THAT(table.summary[2], ::testing::StartsWith("On the whole host, idle: 400 wait"));
 }
 
+// `top --threads --cgroup`: what is shown stands before what a narrow terminal cuts off.
+TEST_F(TopTableTest, TheHeadSaysWhatWasAskedFor) {
+  TopAnswer threads = answer(kThreadsJson);
+  threads.matching = 2;
+  TopRequest request{.cgroup = "nginx\x1b.service", .threads = true};
+  const auto head = [&](const TopAnswer& of, std::size_t width) {
+    return top_table(of, "here", width, request).summary[0];
+  };
+  EXPECT_EQ(head(threads, kAnyWidth),
+            "offcpud at here, 12:19:40Z: 2 threads in nginx\\x1b.service, of 3; waits over 2 s");
+  EXPECT_EQ(head(threads, 70),
+            "offcpud at here, 12:19:40Z: 2 threads in nginx\\x1b.service, of 3; wai~");
+  EXPECT_EQ(shown_rows(request), "threads in nginx\x1b.service");
+  request = {
+      .filter = "ng", .wait_for = "lock", .pid = 7, .cpu = 3, .threads = true, .pinned = true};
+  EXPECT_THAT(
+      head(threads, kAnyWidth),
+      HasSubstr(
+          "Z: 2 pinned threads of process 7 on CPU 3 with \"ng\" that wait for lock, of 3; "));
+  threads.matching = 3;  // all fit, and it was asked all the same
+  EXPECT_THAT(head(threads, kAnyWidth), HasSubstr(" that wait for lock, of 3; "));
+  request = {.wait_for = "unknown", .cpu = 3};  // without `threads` the CPU is not sent
+  EXPECT_EQ(shown_rows(request), "processes that wait for what nobody can tell");
+  request = {};
+  EXPECT_THAT(head(threads, kAnyWidth), HasSubstr("Z: 2 processes, 3 threads; waits"));
+}
+
+// Units of one kind begin alike, and all end alike.
+TEST_F(TopTableTest, NamesThatHaveNoRoomStayApart) {
+  TopAnswer alike = answer(kWaitsJson);
+  alike.rows[0].unit = "app-shop-backend-1.service";
+  alike.rows[1].unit = "app-shop-backend-2.service";
+  alike.rows[1].comm = alike.rows[0].comm = "app";
+  const TopTable table = top_table(alike, "here", 100);
+  EXPECT_THAT(table.rows[0], ::testing::EndsWith(" app-sh~end-1"));
+  EXPECT_THAT(table.rows[1], ::testing::EndsWith(" app-sh~end-2"));
+  EXPECT_THAT(table.titles, ::testing::EndsWith(" UNIT OR CGR~"));
+}
+
 // As in `offcpuctl stalls`.
 TEST_F(TopTableTest, AgesOfBlocksOlderThanTheDaemonAreMarked) {
   TopAnswer old = answer(kWaitsJson);
   old.rows[0].waits.sites[0].estimated = true;
-  EXPECT_THAT(top_table(old, "here", kAnyWidth).rows[0], HasSubstr(" 8, ~25 s "));
+  EXPECT_THAT(top_table(old, "here", kAnyWidth).rows[0], HasSubstr(" 8, ~28 s "));
+  old.rows[0].waits.sites[0].oldest = 754.2;
+  EXPECT_THAT(top_table(old, "here", kAnyWidth).rows[0], HasSubstr(" 8, ~12 min "));
   old.rows[0].waits.sites[0].oldest = 0;
   EXPECT_THAT(top_table(old, "here", kAnyWidth).rows[0], HasSubstr(" 8      "));
   old = answer(kProcessesJson);
@@ -192,7 +237,7 @@ TEST_F(TopTableTest, ColumnsAreAboutWhatWasAskedFor) {
   asked.rows[0].runqueue = {{"throttled", 89.0}};
   const TopTable table = top_table(asked, "here", kAnyWidth);
   EXPECT_THAT(table.rows[0], HasSubstr(" 120.0   25.0 unknown  -  "));
-  EXPECT_THAT(table.rows[0], HasSubstr(" 1, 1 s "));
+  EXPECT_THAT(table.rows[0], HasSubstr(" 1, 4 s "));
 }
 
 TEST_F(TopTableTest, SaysThatTheSumIsOfTheHostWhereSomeRowsAreAskedFor) {
@@ -218,7 +263,7 @@ TEST_F(TopTableTest, NoLineIsLongerThanTheTerminal) {
 
 TEST_F(TopTableTest, NothingReachesTheTerminalThatItWouldObey) {
   const std::string shown = text(kProcessesJson, kAnyWidth);
-  EXPECT_THAT(shown, HasSubstr("evil\\x1b[2J"));
+  EXPECT_THAT(shown, HasSubstr("evil\\x1~x80\\xae"));
   EXPECT_TRUE(std::none_of(shown.begin(), shown.end(), [](char c) {
     return c != '\n' && (static_cast<unsigned char>(c) < 0x20 || c == 0x7f);
   }));

@@ -140,6 +140,7 @@ std::shared_ptr<const View> hostile_view() {
   stalls.threads[static_cast<std::size_t>(WaitFor::Storage)] = 1;
   stalls.oldest_ns[static_cast<std::size_t>(WaitFor::Storage)] = 90'061'000'000'007U;
   stalls.shown = 1U << static_cast<std::size_t>(WaitFor::Storage);
+  stalls.on = {{.wait_for = WaitFor::Storage, .on = "device:sd\"a\n", .threads = 1}};
   nginx.stalls = std::make_shared<const StallsInProgress>(stalls);
   WaitEstimate waits;
   waits.add(1'500'000'001, 1'500'000'001);

@@ -41,6 +41,22 @@ class Generated(unittest.TestCase):
     def test_dashboards(self):
         self.check(TREE / "config/grafana/generate", dashboards.FOLDER, "*")
 
+    def test_dashboards_for_a_store_without_native_histograms(self):
+        """The same panels, without what only native histograms have."""
+        program = TREE / "config/grafana/generate"
+        with tempfile.TemporaryDirectory() as made:
+            subprocess.run([sys.executable, program, "--classic", made], check=True)
+            for shipped in dashboards.load():
+                classic = json.loads((Path(made) / f"{shipped['uid']}.json").read_text())
+                titles = [[panel["title"] for panel in of["panels"]] for of in (shipped, classic)]
+                self.assertEqual(*titles)
+                asked = [target["expr"] for _, target in dashboards.targets(classic)]
+                self.assertFalse([expr for expr in asked if "histogram_sum" in expr or "\nor\n" in expr])
+                both = {target["expr"].split("\nor\n")[0] for _, target in dashboards.targets(shipped)}
+                self.assertGreater(len(both & set(asked)), len(asked) / 2)
+        refused = subprocess.run([sys.executable, program, "--classic"], capture_output=True, check=False)
+        self.assertNotEqual(refused.returncode, 0)
+
     def test_rules_for_both_kinds_of_histograms(self):
         self.check(PROMETHEUS / "generate", PROMETHEUS, "[cn]*.rules.yaml")
 
@@ -159,7 +175,26 @@ class Dashboards(unittest.TestCase):
                 for parameter in re.findall(r"[?&](\w+)=", url):
                     self.assertRegex(page, rf'[("]{parameter}"')
                 self.assertIn("scheme", names)
-                self.assertIn("from=${__from:date:seconds}&to=${__to:date:seconds}", url)
+                of_point = "at=${__value.time}" in url
+                self.assertNotEqual(of_point, "from=${__from:date:seconds}&to=${__to:date:seconds}" in url)
+
+    def test_every_line_of_a_host_leads_to_its_flame_graph_of_that_minute(self):
+        linked = 0
+        for dashboard in dashboards.load()[1:]:  # what the daemon itself does is not in its snapshots
+            for panel in dashboards.panels(dashboard):
+                if panel["type"] != "timeseries":
+                    continue
+                of_host = any("{{instance}}" in target["legendFormat"] for target in panel["targets"])
+                links = [link["url"] for link in panel["fieldConfig"]["defaults"]["links"]]
+                leads = any("/flame?at=${__value.time}" in url for url in links)
+                self.assertEqual(leads, of_host, panel["title"])
+                linked += of_host
+        self.assertGreater(linked, 15)
+
+    def test_restarts_and_alerts_are_marked(self):
+        for dashboard in dashboards.load():
+            names = [each["name"] for each in dashboard["annotations"]["list"]]
+            self.assertEqual(names, ["Restarts", "Alerts"], dashboard["title"])
 
     def test_idle_prone_reasons_are_off_until_asked_for(self):
         for dashboard in dashboards.load()[1:]:
@@ -192,9 +227,11 @@ class Promtool(unittest.TestCase):
             number = 0
             for dashboard in dashboards.load():
                 of = dashboards.values(dashboard)
-                for _, target in dashboards.targets(dashboard):
+                queries = [target["expr"] for _, target in dashboards.targets(dashboard)]
+                queries += [each["expr"] for each in dashboard["annotations"]["list"]]
+                for query in queries:
                     number += 1
-                    expr = dashboards.substituted(target["expr"], of).replace("'", "''")
+                    expr = dashboards.substituted(query, of).replace("'", "''")
                     file.write(f"{{record: 'r{number}', expr: '{expr}'}},\n")
             file.write("]}]\n")
             file.flush()
@@ -236,6 +273,20 @@ class Alerts(unittest.TestCase):
             for annotation in ("summary: ", "description: "):
                 self.assertIn(annotation, rule)
             self.assertIn(f"runbook_url: docs/runbooks/{name}.md\n", rule)
+
+    def test_alerts_on_waits_say_who_and_what_to_type(self):
+        waits = re.search(r"- name: offcpud-waits\n(.*?)\n  - name: ", ALERTS, re.DOTALL)[1]
+        rules = re.split(r"- alert: ", waits)[1:]
+        self.assertGreater(len(rules), 5)
+        for rule in rules:
+            self.assertIn("          command: ", rule)
+            if "offcpud_oldest_stall_seconds{" in rule:
+                self.assertIn("          since: ", rule)
+                self.assertIn("          culprit: ", rule)
+        # Go's %q escapes as PromQL does; a name in quotes of a template's own could end them.
+        self.assertNotIn("%s", ALERTS)
+        # Old versions of jsonnet do not escape a backslash when they read YAML.
+        self.assertNotIn("\\", re.sub(r"(?m)^ *#.*", "", ALERTS))
 
     def test_every_alert_has_a_runbook_and_the_other_way_round(self):
         self.assertEqual({f.stem for f in RUNBOOKS.glob("Offcpud*.md")}, set(NAMES))

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "pipeline/stall.h"
 
@@ -83,6 +84,72 @@ TEST(StallSums, StallsWithoutARecordCountToo) {
   EXPECT_EQ(view.subjects[2].stalls->oldest_ns[kStorage], 80 * kSecond);
   EXPECT_EQ(view.subjects[2].stalls->shown, 1U << kStorage);
   EXPECT_EQ(view.subjects[0].stalls->threads[kAnswer], 2U);
+}
+
+View with_window(View view, WaitWindow window) {
+  view.waits = std::make_shared<const WaitWindow>(std::move(window));
+  sum_stalls(view);
+  return view;
+}
+
+// The window knows who holds the lock of thread 1, and whom process 20 asked. Of the others nobody
+// does.
+TEST(StallSums, ByWhomTheyWaitOn) {
+  Stall held = *stall("/a", WaitFor::Lock, 40), unheld = held, asks = held;
+  held.tid = 1;
+  held.since_ns = unheld.since_ns = 77;
+  unheld.tid = 2;
+  asks.local_tgid = 20;
+  asks.wait = stall("/a", WaitFor::Answer, 1)->wait;
+  View view = view_of({std::make_shared<const Stall>(held), std::make_shared<const Stall>(unheld),
+                       std::make_shared<const Stall>(asks), stall("/a", WaitFor::Lock, 9, true)});
+  EXPECT_EQ(
+      view.subjects[1].stalls->on,
+      (std::vector<StallsOn>{{WaitFor::Lock, "(unknown)", 2}, {WaitFor::Answer, "(unknown)", 1}}));
+  WaitWindow window;
+  window.held = {{.tid = 1,
+                  .since_ns = 77,
+                  .holder_cgroup = "/system.slice/night\\x2dreport.service",
+                  .holder = std::make_shared<const LockHolder>()}};
+  PeerWaits peer;
+  peer.pid = 20;
+  peer.wait_for = WaitFor::Answer;
+  peer.on = "remote:10.0.0.5:443";
+  peer.time.ns = 1;
+  window.peers = {peer};
+  view = with_window(std::move(view), std::move(window));
+  EXPECT_EQ(view.subjects[1].stalls->on,
+            (std::vector<StallsOn>{{WaitFor::Lock, "(unknown)", 1},
+                                   {WaitFor::Lock, "night-report.service", 1},
+                                   {WaitFor::Answer, "remote:10.0.0.5:443", 1}}));
+  auto list = std::make_shared<StallList>(*view.stalls);
+  list->unlisted = {{labels("/a"), WaitFor::Lock, 3, 30 * kSecond}};
+  view.stalls = list;
+  sum_stalls(view);
+  EXPECT_EQ(view.subjects[1].stalls->on[0], (StallsOn{WaitFor::Lock, "(unknown)", 4}));
+  EXPECT_EQ(view.subjects[1].stalls->threads[kLock], 5U);
+}
+
+TEST(StallSums, OfTwelveOnWhomThreadsWaitTheTenWithMostAreNamed) {
+  std::vector<std::shared_ptr<const Stall>> stalls;
+  WaitWindow window;
+  for (std::uint32_t unit = 1; unit <= 12; ++unit) {
+    for (std::uint32_t thread = 0; thread < unit; ++thread) {
+      Stall one = *stall("/a", WaitFor::Lock, 40);
+      one.tid = 100 * unit + thread;
+      stalls.push_back(std::make_shared<const Stall>(one));
+      window.held.push_back({.tid = one.tid,
+                             .holder_cgroup = "/x/" + std::to_string(unit) + ".service",
+                             .holder = std::make_shared<const LockHolder>()});
+    }
+  }
+  const View view = with_window(view_of(std::move(stalls)), std::move(window));
+  const auto& on = view.subjects[1].stalls->on;
+  ASSERT_EQ(on.size(), 11U);
+  EXPECT_EQ(on[0], (StallsOn{WaitFor::Lock, "(other)", 3}));
+  std::uint32_t threads = 0;
+  for (const StallsOn& each : on) threads += each.threads;
+  EXPECT_EQ(threads, view.subjects[1].stalls->threads[kLock]);
 }
 
 TEST(StallSums, ThreadsInDeadlocksByCgroup) {

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How fast the page `/` is with many units: a measurement, over canned answers.
+
+Usage: speed.py ASSETS; assets are in build-test/plain/daemon/page/assets once the daemon was built.
+"""
+import sys
+import time
+
+import browser
+import server
+from overview_case import READY
+
+UPDATES = 5
+MOVES = 120  # of the pointer while it drags a range, 60 a second
+SIZES = ((60, ""), (1000, ""), (1000, "?all=true"))
+COUNT_FRAMES = """(() => { window.frames_ = []; const count = (at) => { window.frames_.push(at);
+  if (window.frames_.length < 100000) requestAnimationFrame(count); }; requestAnimationFrame(count); })()"""
+
+
+def busy_seconds(page):
+    """Of the page's main thread so far: scripts, styles and layout."""
+    metrics = {each["name"]: each["value"] for each in page.call("Performance.getMetrics")["metrics"]}
+    return sum(metrics[name] for name in ("ScriptDuration", "RecalcStyleDuration", "LayoutDuration"))
+
+
+def update_seconds(page):
+    """Of one answer of the daemon, with what is drawn of it."""
+    before = busy_seconds(page)
+    for _ in range(UPDATES):
+        page.value("document.dispatchEvent(new Event('visibilitychange'))")
+        time.sleep(1)
+    return (busy_seconds(page) - before) / UPDATES
+
+
+def brushing(page):
+    """Frames a second while a range is dragged, and the longest time between two."""
+    box = page.value("""(() => { const {x, y, width, height} =
+      document.querySelector('#strip svg').getBoundingClientRect(); return [x, y, width, height]; })()""")
+    left, top, width, height = box
+    middle = top + height / 2
+    page.value(COUNT_FRAMES)
+
+    def mouse(kind, part):
+        x = left + 60 + (width - 120) * part
+        page.call("Input.dispatchMouseEvent", type=kind, x=x, y=middle, button="left", buttons=1, clickCount=1)
+
+    mouse("mousePressed", 0)
+    first = page.value("performance.now()")
+    for i in range(MOVES):
+        mouse("mouseMoved", i / MOVES)
+        time.sleep(1 / 60)
+    last = page.value("performance.now()")
+    mouse("mouseReleased", 1)
+    frames = [at for at in page.value("window.frames_") if first <= at <= last]
+    gaps = [b - a for a, b in zip(frames, frames[1:])]
+    return 1000 * len(frames) / (last - first), max(gaps)
+
+
+def measure(chromium, served, units, query):
+    served.mode, served.many = "many", units
+    page = chromium.open(f"http://{served.address}/{query}")
+    try:
+        page.call("Performance.enable")
+        page.call("Emulation.setDeviceMetricsOverride", width=1400, height=900, deviceScaleFactor=1,
+                  mobile=False)
+        page.wait(READY)
+        paint = page.value("performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN")
+        rows = page.value("document.querySelectorAll('#units tbody tr').length")
+        update = 1000 * update_seconds(page)
+        frames, longest = brushing(page)
+        print(f"{units} units{query and ' with ' + query}, {rows} rows: first paint after {paint:.0f} ms, "
+              f"an update takes {update:.0f} ms, {frames:.0f} frames a second while a range is dragged, "
+              f"the longest after {longest:.0f} ms", flush=True)
+    finally:
+        page.close()
+
+
+if __name__ == "__main__":
+    with browser.opened() as CHROMIUM:
+        SERVED = server.Server(sys.argv[1])
+        for each in SIZES:
+            measure(CHROMIUM, SERVED, *each)
