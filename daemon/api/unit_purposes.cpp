@@ -63,8 +63,9 @@ void UnitPurposes::add_peers(const View& view, const UnitQuery& query) {
   peers_length_ =
       for_each_recent(view.peer_history, query.window, [&](const PeerWindow& window, bool /*now*/) {
         for (const PeerWindow::Row& row : window.rows) {
-          if (!is_somebody(row) || !query.admits(row.cgroup)) continue;
-          waited_on_[row.cgroup][{row.wait_for, row.on}] += row.time.ns;
+          const double ns = row.time.ns - row.child.ns;  // children show what they wait for
+          if (!is_somebody(row) || !query.admits(row.cgroup) || ns <= 0) continue;
+          waited_on_[row.cgroup][{row.wait_for, row.on}] += ns;
         }
       });
 }

@@ -72,6 +72,7 @@ Source<UnitPeer> peers_of(const View& view, std::chrono::milliseconds window, Un
       }
     }
     sum->second.time += row.time;
+    sum->second.child += row.child;
   };
   const auto length =
       for_each_recent(view.peer_history, window, [&](const PeerWindow& each, bool /*last*/) {

@@ -45,10 +45,12 @@ void add_peers(Source<UnitPeer>& peers, const WaitWindow& window, double seconds
     row.process = waits.peer_comm;
     row.pid = waits.peer_pid;
     UnitPeer& sum = sums[{row.wait_for, row.kind, row.on, row.pid}];
-    const WaitTime before = sum.time;
+    const WaitTime before = sum.time, children = sum.child;
     sum = std::move(row);
     sum.time = before;
+    sum.child = children;
     sum.time += scaled(waits.time, peers.seconds / seconds);
+    sum.child += scaled(waits.child, peers.seconds / seconds);
   }
   for (auto& [key, row] : sums) peers.rows.push_back(std::move(row));
 }

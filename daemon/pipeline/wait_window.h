@@ -91,6 +91,7 @@ struct PeerWaits {
   std::string peer_comm, peer_cgroup;
   WaitTime ended;  // of waits that ended within the window, whole
   WaitTime time;   // within the window, of waits that ended or not
+  WaitTime child;  // part of `time`: waits for the process's own children
 };
 
 // How long threads of a cgroup waited for something on somebody, who meanwhile ran, or waited on

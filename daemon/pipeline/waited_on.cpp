@@ -147,17 +147,29 @@ namespace {
 
 using RowKey = std::tuple<std::string, WaitFor, std::string>;  // cgroup, what for, on
 
-std::map<RowKey, WaitTime> sums_of(const WaitWindow& window) {
-  std::map<RowKey, WaitTime> sums;
+struct RowTime {
+  WaitTime time, child;
+
+  RowTime& operator+=(const RowTime& other) {
+    time += other.time;
+    child += other.child;
+    return *this;
+  }
+};
+using RowSums = std::map<RowKey, RowTime>;
+
+RowSums sums_of(const WaitWindow& window) {
+  RowSums sums;
   for (const PeerWaits& waits : window.peers) {
-    if (waits.time.ns > 0) sums[{waits.cgroup, waits.wait_for, waits.on}] += waits.time;
+    if (waits.time.ns <= 0) continue;
+    sums[{waits.cgroup, waits.wait_for, waits.on}] += {waits.time, waits.child};
   }
   return sums;
 }
 
-void fold_shortest(std::map<RowKey, WaitTime>& sums, std::size_t most) {
+void fold_shortest(RowSums& sums, std::size_t most) {
   if (sums.size() <= most) return;
-  std::vector<std::map<RowKey, WaitTime>::iterator> rows;
+  std::vector<RowSums::iterator> rows;
   rows.reserve(sums.size());
   for (auto row = sums.begin(); row != sums.end(); ++row) {
     if (!is_no_name(std::get<2>(row->first))) rows.push_back(row);
@@ -165,7 +177,8 @@ void fold_shortest(std::map<RowKey, WaitTime>& sums, std::size_t most) {
   const std::size_t unnamed = sums.size() - rows.size();
   const std::size_t kept = std::min(rows.size(), most - std::min(most, unnamed));
   std::ranges::nth_element(rows, rows.begin() + static_cast<std::ptrdiff_t>(kept),
-                           std::ranges::greater(), [](const auto& row) { return row->second.ns; });
+                           std::ranges::greater(),
+                           [](const auto& row) { return row->second.time.ns; });
   for (std::size_t i = kept; i < rows.size(); ++i) {
     const auto folded = sums.extract(rows[i]);
     const auto& [cgroup, wait_for, on] = folded.key();
@@ -213,7 +226,8 @@ void PeerHistory::add(const WaitWindow& window, std::shared_ptr<const PastHolder
   for (auto& [key, time] : sums) {
     const auto& [cgroup, wait_for, on] = key;
     bytes += sizeof(PeerWindow::Row) + cgroup.size() + on.size();
-    summed->rows.push_back({.cgroup = cgroup, .wait_for = wait_for, .on = on, .time = time});
+    summed->rows.push_back(
+        {.cgroup = cgroup, .wait_for = wait_for, .on = on, .time = time.time, .child = time.child});
   }
   summed->chains = window.chains;
   keep_longest(summed->chains);

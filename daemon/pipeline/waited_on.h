@@ -82,7 +82,8 @@ struct PeerWindow {
     std::string cgroup;  // path
     WaitFor wait_for = WaitFor::Unknown;
     std::string on;
-    WaitTime time;  // within the window, of waits that ended or not
+    WaitTime time;   // within the window, of waits that ended or not
+    WaitTime child;  // part of `time`, as in PeerWaits
   };
   MonotonicTime begin, end;
   std::vector<Row> rows;  // none twice; by cgroup

@@ -32,6 +32,7 @@ void fold(std::vector<PeerWaits>& rows, std::size_t most, Blur blur) {
     if (is_new) continue;
     sum->second.ended += row.ended;
     sum->second.time += row.time;
+    sum->second.child += row.child;
   }
   rows.resize(most);
   for (auto& [key, sum] : sums) rows.push_back(std::move(sum));
@@ -62,6 +63,7 @@ void PeerSums::add(const WaitSum& sum, WaitFor wait_for, double share) {
     PeerWaits& row = of(waiter, wait_for, each.peer);
     row.ended += each.ended.part(share);
     row.time += each.within.part(share);
+    if (sample.kind == OFFCPUD_BLOCKED_CHILD) row.child += each.within.part(share);
   }
 }
 
@@ -70,8 +72,9 @@ void PeerSums::add(const SeenBlock& block, WaitFor wait_for, const LockHolder* h
   const auto part_ns = static_cast<double>(block.going_on_ns);
   WaitPeer peer = block.peer;
   if (holder != nullptr) peer = holder->as_peer();
-  of({block.local_tgid, block.process_start_ns, block.cgroup_id}, wait_for, peer)
-      .time.add(part_ns, part_ns);
+  PeerWaits& row = of({block.local_tgid, block.process_start_ns, block.cgroup_id}, wait_for, peer);
+  row.time.add(part_ns, part_ns);
+  if (block.kind == OFFCPUD_BLOCKED_CHILD) row.child.add(part_ns, part_ns);
 }
 
 void PeerSums::add_unknown_ended(std::uint64_t cgroup_id, const WaitTime& ended) {

@@ -100,7 +100,6 @@ class TreeMaker {
       const double threads = rate.threads(std::max(0.0, site.time.ns - site.child.ns));
       const double variance = std::max(0.0, site.time.variance_ns2 - site.child.variance_ns2);
       tree_.children += rate.threads(site.child.ns);
-      if (site.wait_for == WaitFor::Answer) children_ns_ += site.child.ns;
       node.threads += threads;
       variances[node.for_kind] += variance;
       node.sites.push_back({.site = site.site,
@@ -174,16 +173,11 @@ class TreeMaker {
 
   void add_peers(Cause& node) const {
     const Rate rate(inputs_.peers.seconds);
-    double children_ns = node.for_kind == index_of(WaitFor::Answer) ? children_ns_ : 0;
     for (const UnitPeer& peer : inputs_.peers.of(tree_.unit)) {
       if (index_of(peer.wait_for) != node.for_kind || peer.kind == UnitPeer::On::Unknown) continue;
-      double ns = peer.time.ns;
+      const double ns = std::max(0.0, peer.time.ns - peer.child.ns);  // as in add_sites()
+      const double variance = std::max(0.0, peer.time.variance_ns2 - peer.child.variance_ns2);
       const bool own = peer.kind == UnitPeer::On::Unit && peer.on == own_unit();
-      if (own) {
-        const double of_children = std::min(ns, children_ns);  // told apart
-        children_ns -= of_children;
-        ns -= of_children;
-      }
       auto holder = holder_in(peer.on, node.for_kind);
       const bool is_lock = node.for_kind == index_of(WaitFor::Lock);
       node.parts.push_back({.kind = own ? Cause::Kind::Self : kind_of(peer.kind),
@@ -192,7 +186,7 @@ class TreeMaker {
                             .process = peer.process,
                             .pid = peer.pid,
                             .threads = rate.threads(ns),
-                            .error = rate.error(peer.time.variance_ns2),
+                            .error = rate.error(variance),
                             .because = own && is_lock && !holder ? why_nobody_holds(node) : "",
                             .holder = holder,
                             .released = own && !holder ? node.released : nullptr,
@@ -294,7 +288,7 @@ class TreeMaker {
   const WhyInputs& inputs_;
   UnitCauses tree_;
   std::map<std::size_t, Cause> nodes_;
-  double children_ns_ = 0, variance_ = 0;
+  double variance_ = 0;
 };
 
 }  // namespace

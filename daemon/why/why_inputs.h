@@ -46,6 +46,7 @@ struct UnitPeer {
   std::string process;    // of Unit: the name of the process with most of it; may be empty
   std::uint32_t pid = 0;  // its number; 0: several, or not there
   WaitTime time;
+  WaitTime child;  // part of `time`: waits for children of one's own
 };
 
 // How a unit used CPUs. Exact.

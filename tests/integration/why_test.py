@@ -97,6 +97,29 @@ class Why(WaitedOnCase):
         self.say(any(map(has_steps, first)), "in the first five lines of offcpuctl why", " ... ".join(steps),
                  f"{len(first)} lines")
 
+    def test_children_in_another_unit_take_nothing_from_answers(self):
+        """A session asks a server, while three shells of it wait for commands that run in another unit."""
+        server, session, build = (self.new_unit(name) for name in ("server", "session", "build"))
+        serving = self.run_in(server, sys.executable, "-c", SERVER, stdout=-1)
+        self.addCleanup(serving.stdout.close)
+        self.run_in(session, sys.executable, "-c", CLIENT, serving.stdout.readline().strip(), 1, "/dev/null")
+        for _ in range(3):
+            self.run_in(session, "sh", "-c",
+                        f"while :; do (echo 0 > {build.directory}/cgroup.procs; exec sleep 0.1); done")
+        self.wait_until("the session is said to wait for the server", lambda: any(
+            verdict["culprit"] == server.unit for verdict in self.why(session.unit).get("verdicts", ())))
+        time.sleep(WINDOW + 6)
+        answer = self.why(session.unit)
+        children = answer["units"][0]["children"]
+        self.expect_at_least("threads that wait for children, of 3 that sometimes run", 1.5, round(children, 2))
+        cause = self.cause(answer, "answer")
+        print(f"  { {part['name']: round(part['threads'], 3) for part in cause['parts']} }", flush=True)
+        self.expect_at_most("threads that wait for answers of others", 1, cause["threads"])
+        on_server = self.part(cause, "unit", server.unit)
+        self.expect_at_least("the part of that on the server", 0.9, on_server["threads"] / cause["threads"])
+        self.expect_same("seconds on the children's unit", 0,
+                         round(self.part(cause, "unit", build.unit)["seconds"], 1))
+
     def test_a_client_waits_for_a_server_that_sleeps(self):
         server, client = self.new_unit("server"), self.new_unit("client")
         log = Path(f"/tmp/offcpud-why-{client.unit}.log")
