@@ -29,6 +29,8 @@ PICTURES = os.environ.get("OFFCPUD_INCIDENT_PICTURES")
 
 class IncidentCase(Case):
     settings = dict(DEFAULTS)
+    units = set()  # of all incidents so far
+    began = None  # when this one did
 
     @classmethod
     def setUpClass(cls):
@@ -65,16 +67,24 @@ class IncidentCase(Case):
         cls.skip_if(not found and f"{program} is not installed (Debian: {package})")
         return found
 
+    def setUp(self):
+        super().setUp()
+        self.wait_until("no earlier incident is among the first rows", lambda: not any(
+            unit in row for row in self.first_rows()[0] for unit in self.units), 60)
+
     def unit(self, name):
+        self.units.add(f"{name}.service")
         cgroup = host.Cgroup(f"{SLICE}/{name}.service")
         self.addCleanup(cgroup.remove)
         self.addCleanup((cgroup.directory / "cgroup.kill").write_text, "1")
         return cgroup
 
     def run_in(self, unit, *command, on_start=None, **options):
-        """Starts a program in a unit; it ends with the test, and so do its children."""
+        """Starts a program in a unit; it ends with the test, and so do its children. The last one that begins is the
+        incident."""
         process = unit_processes.start(unit, command, on_start, **{"cwd": self.folder, **options})
         self.addCleanup(unit_processes.end, process)
+        self.began = time.monotonic()
         return process
 
     def script(self, name, text):
@@ -99,10 +109,11 @@ class IncidentCase(Case):
 
     def expect_first(self, *wanted, begin=None, within=WITHIN):
         """Each of `wanted`, words such as a unit, what it waits for and a site, is in one of the first
-        rows, within so many seconds."""
-        begin = begin or time.monotonic()
+        rows, within so many seconds after the incident began. One space is between columns."""
+        begin = begin or self.began
         while True:
             rows, said = self.first_rows()
+            rows = [" ".join(row.split()) for row in rows]
             missing = [words for words in wanted
                        if not any(all(word in row for word in words) for row in rows)]
             took = time.monotonic() - begin
@@ -114,11 +125,11 @@ class IncidentCase(Case):
                  f"after {took:.1f} s" + (f", without {missing}" if missing else ""))
 
     def expect_why(self, *steps, culprit=None, unknown=None, begin=None, within=WITHIN):
-        """One of the first five lines of `offcpuctl why` has `steps`, in this order, and behind them `culprit`; or, with
-        `unknown`, that who is to blame is unknown, because of that (one of several). At least one of both is asked for:
-        steps alone would be there whoever is to blame."""
+        """One of the first five lines of `offcpuctl why` has `steps`, in this order, and behind them `culprit`; or,
+        with `unknown`, that who is to blame is unknown, because of that (one of several). At least one of both is
+        asked for: steps alone would be there whoever is to blame."""
         self.assertTrue(culprit or unknown, "a culprit, or why nobody can know it")
-        begin = begin or time.monotonic()
+        begin = begin or self.began
         reasons = (unknown,) if isinstance(unknown, str) else unknown or ()
         culprits = (culprit,) if isinstance(culprit, str) else culprit or ()
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Threads that wait for each other within one program: Python, Java, C, and vfork."""
 
+import subprocess
 import time
 
 from incident_case import WORKLOADS, IncidentCase, main
@@ -33,6 +34,7 @@ class Invoices {
     for (int i = 0; i < 8; i++)
       new Thread(() -> { try { while (true) post(); } catch (Exception e) { } },
                  "invoice-worker-" + i).start();
+    System.out.println("posting");
   }
 }
 """
@@ -55,11 +57,11 @@ class Locks(IncidentCase):
     def test_4b_java_monitor(self):
         java = self.need("default-jdk-headless", "java")
         unit = self.unit("invoices")
+        program = self.run_in(unit, java, self.script("Invoices.java", INVOICES), stdout=subprocess.PIPE)
+        self.assertEqual(program.stdout.readline(), b"posting\n")  # the compiler runs before
         begin = time.monotonic()
-        self.run_in(unit, java, self.script("Invoices.java", INVOICES))
-        # The compiler runs first: some seconds of the machine's own.
-        self.expect_first(("invoices", "lock", "java-monitor"), begin=begin + 5)
-        self.expect_why("invoices", "wait for a lock (java-monitor)", unknown=NOBODY_HOLDS, begin=begin + 5)
+        self.expect_first(("invoices", "lock", "java-monitor"), begin=begin)
+        self.expect_why("invoices", "wait for a lock (java-monitor)", unknown=NOBODY_HOLDS, begin=begin)
 
     def test_8a_deadlock(self):
         unit = self.unit("bank")
@@ -73,6 +75,7 @@ class Locks(IncidentCase):
         unit = self.unit("runner")
         workload = self.start("stuck", "--kind", "vfork", "--ms", 40_000, cgroup=unit)
         workload.go()
+        self.began = time.monotonic()
         self.expect_first(("runner", "answer", "vfork"))
         self.expect_why("runner", "wait for an answer", unknown="the other end was not seen")
 

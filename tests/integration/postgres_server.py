@@ -52,10 +52,10 @@ class PostgresServer:
         self.psql(case, "drop table if exists stock; create table stock (item int, left_over int); "
                         "insert into stock values (1, 5)").wait(20)
 
-    def client(self, text):
+    def client(self, text, over_tcp=False):
         """The command that has it execute this."""
         port = ("-p", self.port) if self.port else ()
-        return self.command("psql", "-h", self.folder, *port, "-qAt", "-d", "postgres", "-c", text)
+        return self.command("psql", "-h", "127.0.0.1" if over_tcp else self.folder, *port, "-qAt", "-d", "postgres", "-c", text)
 
     def psql(self, case, text):
         """A client that runs this; a process."""

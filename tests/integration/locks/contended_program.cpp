@@ -58,6 +58,7 @@ ContendedProgram::ContendedProgram(const Options& options) : file_("/dev/shm/off
                                     "--hold_each",
                                     std::to_string(options.hold_each)};
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   // As fork(2), and its number is one of this namespace.
