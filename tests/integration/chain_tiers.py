@@ -4,8 +4,10 @@ then computes. A process for each connection. Usage: tier3|tier2|front ARGUMENTS
 
 tier3 SLEEP_MS BURN_MS                  prints its port
 tier2 BURN_MS PORT_OF_TIER3             prints its port; to "c" it computes, to "a" it asks tier3
-front PORT_OF_TIER2 c|a SECONDS REST_MS asks, and prints how long it waited for an answer on average, and which parts of
-                                        that time tier2 waited for tier3, and tier3 slept, by their own clocks
+front PORT_OF_TIER2 c|a SECONDS REST_MS [LAST]
+                                        asks, and prints how long it waited for an answer on average, and which parts of
+                                        that time tier2 waited for tier3, and tier3 slept, by their own clocks; of all
+                                        this time, or only of the LAST seconds
 
 An answer says how long, in seconds, who gives it waited for others, and how long those slept, both without waits for a
 CPU (schedstat).
@@ -69,20 +71,19 @@ def tier2(burn_ms, port):
     serve(answer)
 
 
-def front(port, question, seconds, rest_ms):
+def front(port, question, seconds, rest_ms, last=None):
     connection = socket.create_connection(("127.0.0.1", int(port)))
-    waited = others_waited = others_slept = 0.0
-    asked, until = 0, time.monotonic() + float(seconds)
+    waits, until = [], time.monotonic() + float(seconds)
+    told_from = until - float(last or seconds)
     while time.monotonic() < until:
         begin = time.monotonic()
         connection.sendall(question.encode())
         parts = connection.recv(100).split()
-        waited += time.monotonic() - begin
-        others_waited += float(parts[0])
-        others_slept += float(parts[1])
-        asked += 1
+        if begin >= told_from:
+            waits.append((time.monotonic() - begin, float(parts[0]), float(parts[1])))
         time.sleep(float(rest_ms) / 1000)
-    print(waited / asked, others_waited / waited, others_slept / waited, flush=True)
+    waited, others_waited, others_slept = (sum(each) for each in zip(*waits))
+    print(waited / len(waits), others_waited / waited, others_slept / waited, flush=True)
 
 
 if __name__ == "__main__":

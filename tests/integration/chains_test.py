@@ -129,7 +129,8 @@ class Chains(Tiers):
         tier3, tier2, fronts = self.new_unit("tier3"), self.new_unit("tier2"), self.new_unit("fronts")
         port3 = self.tier(tier3, "tier3", 15, 5)
         port2 = self.tier(tier2, "tier2", 20, port3)
-        asking = [self.run_in(fronts, *TIERS, "front", port2, question, SECONDS, 30, stdout=subprocess.PIPE)
+        # The answer is of the last window, which has ended some seconds ago at most.
+        asking = [self.run_in(fronts, *TIERS, "front", port2, question, SECONDS, 30, 15, stdout=subprocess.PIPE)
                   for question in "ca"]
         time.sleep(SECONDS - 2)
         parts = [self.answer_to(f"pid={program.pid}", tier2) for program in asking]

@@ -68,8 +68,8 @@ class Releasers(WaitedOnCase):
         self.assertIsNotNone(released, "such waits have ended")
         first = released["by"][0]
         truth = waits["keeper"] / sum(waits.values())
-        self.expect_equal("who released it most often", "keeper", first["thread"])
-        self.expect_equal("its process", program.pid, first["pid"])
+        self.say((first["thread"], first["pid"]) == ("keeper", program.pid), "who released it most often",
+                 f"keeper of {program.pid}", f"{first['thread']} of {first['pid']}")
         self.expect_close("its share", truth, first["share"], absolute=3 * first["error"] + 0.05)
         self.expect_at_least("waits seen", 50, released["seen"])
         self.expect_at_most("its error", 0.1, first["error"])
