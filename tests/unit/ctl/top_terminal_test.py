@@ -223,7 +223,7 @@ class TopOnATerminal(unittest.TestCase):
         terminal.press("h")
         terminal.wait_for("who waits, and why")
         terminal.press("\x1b[B")  # an arrow leaves the help as one key
-        terminal.wait_for("pinned threads by waiting")
+        terminal.wait_for("pinned threads with \"sys tem\" by waiting")
         terminal.press("q")
         self.assertEqual(terminal.end(), 0)
 
