@@ -15,7 +15,7 @@
 #include "sampler/site_place.h"
 #include "sampler/site_sums.h"
 #include "sampler/told_places.h"
-#include "sampler/unheld_sums.h"
+#include "sampler/window_blocks.h"
 #include "sampler/window_disks.h"
 #include "sites/file_evidence.h"
 #include "stacks/kernel_stack.h"
@@ -179,12 +179,6 @@ void add_chained(ToldPlaces& places, const ExaminedStack& stack, const LastingBl
              lasting.is_followed ? wait_for : WaitFor::Unknown, ns);
 }
 
-// Of the process of a block whose stack is in this window. Empty: an earlier one had it.
-std::string_view name_of(const SeenBlock& block, const WaitInterval& interval) {
-  if (block.sum == SeenBlock::kKnown) return {};
-  return up_to_nul(interval.waits.sums[block.sum].sample.process_comm);
-}
-
 // What waits with this stack are for; unknown, if evidence says several things of threads with it.
 WaitFor surely_for(const ExaminedStack& stack, const WaitExaminer::Means& means) {
   constexpr double kNearlyAll = 0.9;
@@ -193,25 +187,6 @@ WaitFor surely_for(const ExaminedStack& stack, const WaitExaminer::Means& means)
   const auto most = std::ranges::max_element(*shares);
   if (*most < kNearlyAll) return WaitFor::Unknown;
   return static_cast<WaitFor>(std::distance(shares->begin(), most));
-}
-
-// Whether somebody may hold what waits of this kind are for. What is known to be idle waits for no
-// lock: a thread that waits for its turn to ask for work does so while another one holds a mutex
-// and asks. Nor does a thread that was stopped while it waited for one.
-bool may_have_holder(WaitFor wait_for) {
-  return wait_for != WaitFor::Work && wait_for != WaitFor::Timer && wait_for != WaitFor::Stopped;
-}
-
-HeldWait held_wait(const SeenBlock& block, const std::shared_ptr<const LockHolder>& holder,
-                   WaitFor wait_for, WindowPaths& paths) {
-  return {.tid = block.tid,
-          .pid = block.local_tgid,
-          .since_ns = block.since_ns,
-          .age_ns = block.seen_ns - block.since_ns,
-          .wait_for = wait_for,
-          .cgroup = paths.of(block.cgroup_id),
-          .holder_cgroup = paths.of(holder->process.cgroup_id),
-          .holder = holder};
 }
 
 // How much of a cgroup's waits that ended within a window is known by their stacks.
@@ -457,7 +432,7 @@ void WaitExaminer::add_blocks(WaitWindow& window, WindowSums& sums, const WaitIn
   }
   follow_chains(lasting);
   ToldPlaces places;
-  UnheldSums unheld;
+  WindowBlocks told(interval, sums.paths, sums.sites, sums.peers);
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto [block, known] = found[i];
     const EvidenceVerdict& verdict = lasting[i].verdict;
@@ -469,22 +444,8 @@ void WaitExaminer::add_blocks(WaitWindow& window, WindowSums& sums, const WaitIn
     if (asks_for_chains(stack->ask()) && !is_early(*block, lasting[i])) {
       add_chained(places, *stack, lasting[i], block->going_on_ns);
     }
-    const auto held = interval.holders.find({block->tid, block->since_ns});
-    const bool is_held = held != interval.holders.end();
-    // That somebody holds what it waits for is known for certain, whatever its functions are
-    // called.
-    const bool only_held = is_held && verdict.wait_for == WaitFor::Unknown;
-    auto wait = stack->as(only_held ? EvidenceVerdict{WaitFor::Lock, true} : verdict);
+    auto wait = told.add(*block, *stack, verdict);
     const bool may_be_unusual = wait->wait_for == WaitFor::Unknown && !block->censored;
-    sums.sites.add(*block, wait.get(), name_of(*block, interval));
-    const auto holder = is_held && may_have_holder(wait->wait_for) ? held->second : nullptr;
-    sums.peers.add(*block, wait->wait_for, holder.get());
-    if (holder && block->lasts) {
-      window.held.push_back(held_wait(*block, holder, wait->wait_for, sums.paths));
-    }
-    const auto look = interval.unheld.find({block->tid, block->since_ns});
-    const bool is_unheld = look != interval.unheld.end() && wait->wait_for == WaitFor::Lock;
-    if (is_unheld && block->lasts) unheld.add(block->cgroup_id, look->second);
     window.blocks.push_back(
         {.tid = block->tid,
          .since_ns = block->since_ns,
@@ -493,7 +454,7 @@ void WaitExaminer::add_blocks(WaitWindow& window, WindowSums& sums, const WaitIn
          .wait = std::move(wait),
          .usual = may_be_unusual ? pasts_.usual_of(stack->past(), block->since_ns) : nullptr});
   }
-  window.unheld = unheld.by_path(sums.paths);
+  std::move(told).take(window);
   means.evidence.add_left_out(places.tell(means.places, means.now));
   blocks_ = std::move(seen);
 }

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/stall_parts.h"
+
+#include <algorithm>
+
+#include "base/amount_text.h"
+#include "base/no_unit.h"
+#include "base/printable.h"
+#include "ctl/terminal_text.h"
+
+namespace offcpud {
+namespace {
+
+using Json = StallJson;
+
+constexpr std::size_t kStackFrames = 6;  // the innermost ones; --json has all
+
+// "worker[101] in server[100]"; the main thread, and the owner of a file lock, "backup[812]".
+std::string holder_text(const Json& holder) {
+  const std::string tid = text_of(holder, "tid"), pid = text_of(holder, "pid");
+  const std::string process = or_dash(text_of(holder, "process")) + "[" + or_dash(pid) + "]";
+  const std::string thread = or_dash(text_of(holder, "comm")) + "[" + or_dash(tid) + "]";
+  const bool is_process = text_of(holder, "lock") == "file_lock" || thread == process;
+  return is_process ? process : thread + " in " + process;
+}
+
+// "mutex", "file lock".
+std::string lock_text(const Json& holder) {
+  std::string lock = text_of(holder, "lock");
+  std::ranges::replace(lock, '_', ' ');
+  return lock;
+}
+
+std::string deadlock_text(const Json& holder) {
+  return member(holder, "deadlock") == Json(true) ? ", a deadlock" : "";
+}
+
+}  // namespace
+
+std::string text_of(const Json& object, const char* name) {
+  if (!object.is_object()) return {};
+  const auto found = object.find(name);
+  if (found == object.end() || found->is_null()) return {};
+  if (found->is_string()) return printable(found->get_ref<const std::string&>());
+  return found->is_structured() ? std::string() : found->dump();
+}
+
+const Json& member(const Json& object, const char* name) {
+  static const Json nothing;
+  if (!object.is_object()) return nothing;
+  const auto found = object.find(name);
+  return found == object.end() ? nothing : *found;
+}
+
+std::uint64_t number_of(const Json& object, const char* name) {
+  const Json& value = member(object, name);
+  return value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
+}
+
+std::string or_dash(const std::string& text) {
+  return text.empty() ? "-" : text;
+}
+
+bool is_estimated(const Json& stall) {
+  return member(stall, "estimated") == Json(true);
+}
+
+bool is_unsure(const Json& stall) {
+  return member(stall, "certain") == Json(false) && member(stall, "for") != Json("unknown");
+}
+
+std::string age_text(const Json& stall) {
+  const Json& seconds = member(stall, "duration_seconds");
+  if (!seconds.is_number()) return "-";
+  return age_cell(seconds.get<double>(), is_estimated(stall));
+}
+
+std::string comm_text(const Json& stall) {
+  const std::string comm = text_of(stall, "comm");
+  const std::string process = text_of(stall, "process");
+  return or_dash(process.empty() || process == comm ? comm : process + "/" + comm);
+}
+
+std::string where_text(const Json& stall) {
+  const std::string unit = text_of(stall, "unit"), cgroup = text_of(stall, "cgroup");
+  if (unit.empty() && cgroup == "/") return kNoUnit;
+  return or_dash(unit.empty() ? cgroup : unit);
+}
+
+std::string ids_text(const Json& stall) {
+  return or_dash(text_of(stall, "pid")) + "/" + or_dash(text_of(stall, "tid"));
+}
+
+std::string join(std::initializer_list<std::string> parts) {
+  std::string text;
+  for (const std::string& part : parts) {
+    if (!part.empty()) text += (text.empty() ? "" : " ") + part;
+  }
+  return text;
+}
+
+std::string prefixed(std::string_view prefix, const std::string& text) {
+  return text.empty() ? std::string() : std::string(prefix) + text;
+}
+
+std::string syscall_text(const Json& stall) {
+  const Json& syscall = member(stall, "syscall");
+  const std::string name = text_of(syscall, "name");
+  const std::string number = text_of(syscall, "number");
+  if (name.empty() && number.empty()) return {};
+  const Json& list = member(syscall, "arguments");
+  std::string arguments = list.is_array() ? "" : "...";  // hidden from this user: docs/security.md
+  for (const Json& argument : list.is_array() ? list : Json::array()) {
+    if (!argument.is_string()) continue;
+    arguments +=
+        (arguments.empty() ? "" : ", ") + printable(argument.get_ref<const std::string&>());
+  }
+  return (name.empty() ? "system call " + number : name) + "(" + arguments + ")";
+}
+
+std::string waits_for_text(const Json& stall) {
+  const Json& waits_for = member(stall, "waits_for");
+  const Json& futex = member(waits_for, "futex");
+  const Json& file = member(waits_for, "file");
+  const Json& owner = member(futex, "owner");
+  const std::string address = text_of(futex, "address");
+  std::string held;
+  if (owner.is_object()) {
+    held =
+        "held by " + or_dash(text_of(owner, "comm")) + "[" + or_dash(text_of(owner, "tid")) + "]";
+  }
+  return join({prefixed("futex ", address.empty() ? text_of(futex, "id") : address), held,
+               prefixed("fd ", text_of(file, "fd")), text_of(file, "path"),
+               text_of(waits_for, "socket"), prefixed("on ", text_of(file, "device"))});
+}
+
+std::string waits_on_text(const Json& stall) {
+  const Json& peer = member(stall, "waits_on");
+  const std::string pid = text_of(peer, "pid");
+  const std::string on = text_of(peer, "on");
+  return join({on == "/" ? kNoUnit : on,
+               pid.empty() ? "" : "(" + or_dash(text_of(peer, "comm")) + "[" + pid + "])"});
+}
+
+std::string lock_of_text(const Json& stall) {
+  const Json& holder = member(stall, "held_by");
+  if (!holder.is_object()) return {};
+  return lock_text(holder) + " of " + holder_text(holder) + deadlock_text(holder);
+}
+
+std::string held_by_text(const Json& stall) {
+  const Json& holder = member(stall, "held_by");
+  if (!holder.is_object()) return {};
+  return holder_text(holder) + " (" + lock_text(holder) + ")" + deadlock_text(holder);
+}
+
+std::string released_by_text(const Json& stall) {
+  const Json& released = member(stall, "released_by");
+  const Json& by = member(released, "by");
+  if (!by.is_array() || by.empty()) return {};
+  const Json& most = by.front();
+  const Json &share = member(most, "share"), &error = member(most, "error");
+  if (!share.is_number() || !error.is_number()) return {};
+  const std::string pid = text_of(most, "pid"), tid = text_of(most, "tid");
+  const std::string thread = text_of(most, "thread");
+  const std::string process =
+      or_dash(text_of(most, "process")) + (pid.empty() ? "" : "[" + pid + "]");
+  const bool is_thread = !thread.empty() && (tid.empty() || tid != pid);
+  return "by " +
+         (is_thread ? thread + (tid.empty() ? "" : "[" + tid + "]") + " in " + process : process) +
+         ", " + share_text(std::clamp(share.get<double>(), 0.0, 1.0)) + " ± " +
+         share_text(std::clamp(error.get<double>(), 0.0, 1.0)) + " of the time of " +
+         count_text(number_of(released, "seen")) + " waits seen";
+}
+
+std::string stack_text(const Json& stall, const char* name) {
+  std::string text;
+  std::size_t frames = 0;
+  const Json& stack = member(stall, name);
+  for (const Json& frame : stack.is_array() ? stack : Json::array()) {
+    if (!frame.is_string()) continue;
+    if (frames++ == kStackFrames) return text + " < ...";
+    std::string function = printable(frame.get_ref<const std::string&>());
+    const std::size_t offset = function.find("+0x");
+    if (offset != std::string::npos) function.resize(offset);
+    text += (text.empty() ? "" : " < ") + function;
+  }
+  return text;
+}
+
+std::string woken_by_text(const Json& stall) {
+  const Json& waker = member(stall, "woken_by");
+  const std::string comm = text_of(waker, "comm");
+  const std::string tid = text_of(waker, "tid");
+  return join({text_of(waker, "from"), tid.empty() ? "" : or_dash(comm) + "[" + tid + "]"});
+}
+
+std::string since_text(const Json& stall) {
+  constexpr std::size_t kToSeconds = 19;
+  std::string since = text_of(stall, "since");
+  if (!is_estimated(stall) || since.size() <= kToSeconds || since[kToSeconds] != '.') return since;
+  return since.substr(0, kToSeconds) + "Z";
+}
+
+}  // namespace offcpud
