@@ -114,7 +114,7 @@ std::string state_text(const Json& stall) {
 }
 
 // "a.service", "a.service and 2 more": where the threads of a group are.
-std::string where_text(const StallGroup& group) {
+std::string places_text(const StallGroup& group) {
   std::set<std::string> places = {where_text(*group.first)};
   for (const Json* other : group.others) places.insert(where_text(*other));
   const std::string first = where_text(*group.first);
@@ -131,7 +131,7 @@ Row row_of(const StallGroup& group) {
           or_dash(text_of(stall, "site")),
           comm_text(stall),
           ids_text(stall),
-          where_text(group),
+          places_text(group),
           whom_text(stall)};
 }
 
