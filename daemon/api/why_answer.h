@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "api/why_goroutines.h"
 #include "base/clock.h"
 #include "why/dependents.h"
 #include "why/verdicts.h"
@@ -26,6 +27,7 @@ struct WhyAnswer {
   // Who waits for the units that were asked for; of the whole host the verdicts say it.
   std::vector<Dependent> dependents;
   WaitGraph graph;
+  WhyGoroutines goroutines;
   UnitCauses total;                    // of the host; without causes
   WhyInputs inputs;                    // only their lengths, and what is missing, are shown
   std::chrono::milliseconds asked{0};  // the length of the window that was asked for; 0: any
