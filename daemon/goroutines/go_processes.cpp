@@ -22,8 +22,9 @@ void GoProcesses::follow(const View& view, MonotonicTime now) {
     process.view = views_;
     const bool was_renamed = !is_new && process.comm != row.comm;
     process.comm = row.comm;
-    if (was_renamed && !process.program && !process.again) {
-      process.again = process.tried + kAfterRenaming;
+    if (was_renamed && !process.program) {
+      const MonotonicTime soon = process.tried + kAfterRenaming;
+      process.again = process.again ? std::min(*process.again, soon) : soon;
     }
     const bool is_due = process.again && *process.again <= now;
     if (is_new || is_due) {
