@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "offcpud.h"
 #include "sites/wait_classifier.h"
 #include "support/rules_of.h"
 #include "unit/sites/labelled_stacks.h"
