@@ -151,8 +151,8 @@ void GoroutineSampler::refuse(Process& process, GoroutineFailure failure,
   ++totals_.failures[static_cast<std::size_t>(failure)];
   const bool may_change =
       failure == GoroutineFailure::Unreadable || failure == GoroutineFailure::Room;
-  processes_.unwatch(process,
-                     process.tried + (may_change ? nanoseconds(kAgain) : nanoseconds(kAfterRefusal)));
+  const nanoseconds rest = may_change ? nanoseconds(kAgain) : nanoseconds(kAfterRefusal);
+  processes_.unwatch(process, sources_.clock.now() + rest);
   if (!sentence.empty() && reports_.refused) reports_.refused(sentence);
 }
 

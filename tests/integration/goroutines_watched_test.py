@@ -47,7 +47,12 @@ class WatchedGoroutines(WaitedOnCase):
     def next_window(self, unit):
         """What waited, as soon as that has grown."""
         before = self.waited(unit)
-        self.wait_until("a window ends", lambda: self.waited(unit) != before)
+
+        def has_grown():
+            time.sleep(0.3)
+            return self.waited(unit) != before
+
+        self.wait_until("a window ends", has_grown)
         return self.waited(unit)
 
     def test_totals_are_those_that_the_program_measures(self):
