@@ -76,7 +76,8 @@ void GoroutineWatch::run(const std::stop_token& stop) {
          .cpu = [&meter] { return meter.used(); }},
         {.window = parts_.window,
          .totals = parts_.totals,
-         .refused = [](const std::string& sentence) { log_warning_limited("goroutines", sentence); }},
+         .refused =
+             [](const std::string& sentence) { log_warning_limited("goroutines", sentence); }},
         first_options_);
     std::unique_lock lock(mutex_);
     while (!stop.stop_requested()) {

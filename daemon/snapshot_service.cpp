@@ -62,15 +62,14 @@ SamplerOptions sampler_options(const Config& config) {
 
 }  // namespace
 
-SnapshotService::SnapshotService(const Config& config, const SamplerInputs& inputs,
-                                 EventLoop& loop, SelfMetrics& metrics, ThreadWatch& threads,
-                                 Takers takers)
+SnapshotService::SnapshotService(const Config& config, const SamplerInputs& inputs, EventLoop& loop,
+                                 SelfMetrics& metrics, ThreadWatch& threads, Takers takers)
     : metrics_(metrics),
       loop_(loop),
       threads_(threads),
       takers_(std::move(takers)),
-      store_(std::filesystem::path(config.state_dir) / "snapshots", limits_of(config),
-             inputs.clock, store_reports()),
+      store_(std::filesystem::path(config.state_dir) / "snapshots", limits_of(config), inputs.clock,
+             store_reports()),
       clock_(inputs.clock),
       sites_(inputs.sites),
       goroutine_options_(goroutine_options(config)),
@@ -275,18 +274,17 @@ ReaderReports SnapshotService::reader_reports() {
 }
 
 GoroutineWatch::Parts SnapshotService::goroutine_parts() {
-  return {.clock = clock_,
-          .sites = sites_,
-          .readers = readers(),
-          .heartbeat = threads_.add("goroutine-looks", kLooksLimits),
-          .view = takers_.view,
-          .window =
-              [this](std::shared_ptr<const GoroutineWindow> window) {
-                loop_.post([this, window = std::move(window)] { takers_.goroutines(window); });
-              },
-          .totals = [this](const GoroutineTotals& totals) {
-            metrics_.set_goroutine_totals(totals);
-          }};
+  return {
+      .clock = clock_,
+      .sites = sites_,
+      .readers = readers(),
+      .heartbeat = threads_.add("goroutine-looks", kLooksLimits),
+      .view = takers_.view,
+      .window =
+          [this](std::shared_ptr<const GoroutineWindow> window) {
+            loop_.post([this, window = std::move(window)] { takers_.goroutines(window); });
+          },
+      .totals = [this](const GoroutineTotals& totals) { metrics_.set_goroutine_totals(totals); }};
 }
 
 void SnapshotService::Inbox::put(SampledSnapshot sampled) {

@@ -120,9 +120,9 @@ WhyGoroutines why_goroutines(const View& view, const WhyQuery& query, const Proc
         for (const GoroutineWaits& waits : window.waits) {
           if (!is_asked_for(waits)) continue;
           const std::string& unit = names.of(waits.cgroup);
-          const Key key = details ? Key(unit, waits.program, waits.wait_for, waits.reason,
-                                        waits.function)
-                                  : Key(unit, {}, waits.wait_for, {}, {});
+          const Key key =
+              details ? Key(unit, waits.program, waits.wait_for, waits.reason, waits.function)
+                      : Key(unit, {}, waits.wait_for, {}, {});
           UnitGoroutines& sum = sums[key];
           add(sum, waits, is_last, view.taken - window.end);
           sum.unit = unit;

@@ -16,11 +16,11 @@ namespace offcpud {
 // What goroutines of one program of a unit waited for at one place.
 struct UnitGoroutines {
   std::string unit;
-  std::string program;      // empty: the client may not see details, as for the next ones
-  std::uint32_t pid = 0;    // 0: several
-  std::string function;     // empty: unknown, or several
-  std::string reason;       // as Go's runtime calls it; empty: several
-  std::string site;         // empty: no rule took them
+  std::string program;    // empty: the client may not see details, as for the next ones
+  std::uint32_t pid = 0;  // 0: several
+  std::string function;   // empty: unknown, or several
+  std::string reason;     // as Go's runtime calls it; empty: several
+  std::string site;       // empty: no rule took them
   WaitFor wait_for = WaitFor::Unknown;
   double goroutines = 0;         // on average
   double now = 0;                // when they were looked at last

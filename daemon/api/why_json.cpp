@@ -212,9 +212,8 @@ Json goroutines_json(const WhyGoroutines& goroutines) {
          {"goroutines", row.goroutines},
          {"seconds", row.goroutines * goroutines.seconds},
          {"now", row.now},
-         {"at_least_seconds", row.longest_ns > 0
-                                  ? Json(static_cast<double>(row.longest_ns) * 1e-9)
-                                  : Json(nullptr)}});
+         {"at_least_seconds",
+          row.longest_ns > 0 ? Json(static_cast<double>(row.longest_ns) * 1e-9) : Json(nullptr)}});
   }
   return {{"window_seconds", goroutines.seconds}, {"waits", std::move(rows)}};
 }

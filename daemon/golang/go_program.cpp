@@ -129,9 +129,8 @@ Result<std::unique_ptr<GoProgram>> GoProgram::open(const Sources& sources, std::
       return about(tgid, "(" + name_of(line) + ") has goroutines that cannot be read: " + found.why,
                    ErrorKind::Unsupported);
     }
-    return std::unique_ptr<GoProgram>(
-        new GoProgram(name_of(line), file, *std::move(found.runtime),
-                      GoFunctions(*table, *bias, sources.functions)));
+    return std::unique_ptr<GoProgram>(new GoProgram(name_of(line), file, *std::move(found.runtime),
+                                                    GoFunctions(*table, *bias, sources.functions)));
   }
   if (!was_read) return about(tgid, "has a program that cannot be read", ErrorKind::Internal);
   return about(tgid, "runs no Go program");

@@ -171,7 +171,8 @@ void GoroutineSampler::look_at(Process& process, MonotonicTime now) {
   totals_.left_out += look->left_out;
   const double intervals = in_seconds(look->since) / in_seconds(options_.interval);
   // Between two random moments in neighbouring intervals is less than two.
-  if (intervals >= 2) totals_.skipped_looks += static_cast<std::uint64_t>(std::floor(intervals - 1));
+  if (intervals >= 2)
+    totals_.skipped_looks += static_cast<std::uint64_t>(std::floor(intervals - 1));
   process.due = next_due(process, now);
 }
 

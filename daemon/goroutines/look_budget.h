@@ -10,8 +10,8 @@ namespace offcpud {
 // CPU time that may be spent, so much in a second on average. Single-threaded.
 class LookBudget {
  public:
-  // What was not spent can be spent later, but only so many seconds' worth of it. The first programs
-  // are looked at without delay.
+  // What was not spent can be spent later, but only so many seconds' worth of it. The first
+  // programs are looked at without delay.
   static constexpr double kMostSaved = 5;
 
   explicit LookBudget(MonotonicTime now) : at_(now) {}

@@ -10,12 +10,12 @@ namespace {
 // The first parts of the paths of its packages: src/ of Go 1.16 to 1.26. Other packages have a dot
 // there, unless a module has no name of a host; "main" is nobody's library.
 constexpr auto kLibrary = std::to_array<std::string_view>(
-    {"archive",  "bufio",    "bytes",   "cmp",    "compress", "container", "context", "crypto",
-     "database", "debug",    "embed",   "encoding", "errors", "expvar",    "flag",    "fmt",
-     "go",       "hash",     "html",    "image",  "index",    "internal",  "io",      "iter",
-     "log",      "maps",     "math",    "mime",   "net",      "os",        "path",    "plugin",
-     "reflect",  "regexp",   "runtime", "slices", "sort",     "strconv",   "strings", "structs",
-     "sync",     "syscall",  "testing", "text",   "time",     "type:",  "unicode", "unique",
+    {"archive",  "bufio",   "bytes",   "cmp",      "compress", "container", "context", "crypto",
+     "database", "debug",   "embed",   "encoding", "errors",   "expvar",    "flag",    "fmt",
+     "go",       "hash",    "html",    "image",    "index",    "internal",  "io",      "iter",
+     "log",      "maps",    "math",    "mime",     "net",      "os",        "path",    "plugin",
+     "reflect",  "regexp",  "runtime", "slices",   "sort",     "strconv",   "strings", "structs",
+     "sync",     "syscall", "testing", "text",     "time",     "type:",     "unicode", "unique",
      "vendor",   "weak"});
 
 std::string_view first_part(std::string_view function) {

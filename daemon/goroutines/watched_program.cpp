@@ -60,8 +60,7 @@ void WatchedProgram::add(const GoroutineLook& look, std::chrono::nanoseconds sin
     row.longest_ns = 0;
   }
   const std::uint64_t read = look.looked_at - look.unreadable;
-  const double weight =
-      read == 0 ? 0 : static_cast<double>(look.all) / static_cast<double>(read);
+  const double weight = read == 0 ? 0 : static_cast<double>(look.all) / static_cast<double>(read);
   const GoroutineAges ages(look);
   for (const WaitingGoroutine& goroutine : look.waiting) {
     const std::size_t number = row_at({goroutine.stack, goroutine.reason}, classifier);
@@ -94,11 +93,12 @@ std::size_t WatchedProgram::row_at(const Place& place, WaitClassifier& classifie
     for (auto function = functions.rbegin(); function != functions.rend(); ++function) {
       frames.push_back(classifier.user_frame({.function = *function, .object = {}}));
     }
-    const WaitClass found = classifier.classify({.exe = classifier.executable(program_->name()),
-                                                 .reason = std::nullopt,
-                                                 .goroutine = classifier.goroutine_reason(row.reason),
-                                                 .user = frames,
-                                                 .kernel = {}});
+    const WaitClass found =
+        classifier.classify({.exe = classifier.executable(program_->name()),
+                             .reason = std::nullopt,
+                             .goroutine = classifier.goroutine_reason(row.reason),
+                             .user = frames,
+                             .kernel = {}});
     row.wait_for = found.wait_for;
     row.site = found.site;
     number = row_of(std::move(row));

@@ -241,9 +241,9 @@ void SelfMetrics::set_goroutine_totals(const GoroutineTotals& totals) {
   raise_to(families_->goroutines_left_out, number(totals.left_out));
   raise_to(families_->goroutine_cpu, in_seconds(totals.cpu));
   for (std::size_t cause = 0; cause < totals.failures.size(); ++cause) {
-    raise_to(families_->goroutine_failures.Add(
-                 {{"cause", std::string(kGoroutineFailureNames[cause])}}),
-             number(totals.failures[cause]));
+    raise_to(
+        families_->goroutine_failures.Add({{"cause", std::string(kGoroutineFailureNames[cause])}}),
+        number(totals.failures[cause]));
   }
 }
 

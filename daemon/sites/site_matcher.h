@@ -23,12 +23,12 @@ namespace offcpud {
 // none. Valid for the SiteMatcher that gave it, for its whole life.
 using FrameKind = std::uint32_t;
 
-// A block, or the wait of a goroutine, as rules look at it. Frames are outermost (root) first, as in
-// a StackEntry.
+// A block, or the wait of a goroutine, as rules look at it. Frames are outermost (root) first, as
+// in a StackEntry.
 struct SiteWait {
   FrameKind exe = 0;
-  std::optional<std::size_t> reason = {};  // enum offcpud_hist_kind; none: not known, no rule that
-                                           // has a reason takes it
+  std::optional<std::size_t> reason = {};   // enum offcpud_hist_kind; none: not known, no rule that
+                                            // has a reason takes it
   std::optional<FrameKind> goroutine = {};  // why it waits; none: it is a thread
   std::span<const FrameKind> user, kernel;
 };

@@ -149,8 +149,9 @@ std::span<const Setting<SiteRule>> site_rule_keys() {
           "Evidence that decides where there is some; `for` holds where there is none."),
       setting<SiteRule>(
           "exe", member(&SiteRule::exe),
-          plain_names(PatternKind::Exe,
-                      "names of executables such as mariadbd | mysqld, where * stands for any text"),
+          plain_names(
+              PatternKind::Exe,
+              "names of executables such as mariadbd | mysqld, where * stands for any text"),
           "Name of the executable."),
       setting<SiteRule>("reason", member(&SiteRule::reasons), reasons(),
                         "How the thread left the CPU."),

@@ -61,8 +61,8 @@ struct Part {
 constexpr std::size_t kStackEntry = 1'536, kObject = 320, kImage = 256, kSocket = 200, kPeer = 160,
                       kOwner = 80, kEvidence = 224, kPlace = 256, kStall = 3 * kKiB, kBlock = 48,
                       kPiece = 48, kKernelFrame = 128, kCgroupTotals = 18 * kKiB, kGoPlace = 48,
-                      kGoroutine = 160, kGoStack = 2 * GoStack::kMostFrames * 4 + 128,
-                      kGoRow = 400, kProcess = 256;
+                      kGoroutine = 160, kGoStack = 2 * GoStack::kMostFrames * 4 + 128, kGoRow = 400,
+                      kProcess = 256;
 
 std::vector<Part> stacks() {
   const Config config;
@@ -110,9 +110,9 @@ std::vector<Part> names_and_tables() {
            GoProcesses::kMostPrograms * (WatchedProgram::kFunctions.name_bytes +
                                          WatchedProgram::kFunctions.places * kGoPlace)},
       {"their goroutines, stacks and places",
-       GoProcesses::kMostPrograms * (WatchedProgram::kLimits.goroutines * kGoroutine +
-                                     WatchedProgram::kLimits.stacks * kGoStack +
-                                     WatchedProgram::kMostRows * kGoRow) +
+       GoProcesses::kMostPrograms *
+               (WatchedProgram::kLimits.goroutines * kGoroutine +
+                WatchedProgram::kLimits.stacks * kGoStack + WatchedProgram::kMostRows * kGoRow) +
            GoroutineReader::kAtOnce * GoStack::kMostBytes +
            2 * GoroutineReader::kMostAddresses * sizeof(std::uint64_t)},
       {"what they wait for, and processes that may be such programs",

@@ -51,9 +51,7 @@ class WatchedProgramTest : public testing::Test {
     watched_->take(waits);
     return waits;
   }
-  void wake(std::uint64_t goroutine) {
-    go_.set(goroutine + go_.layout().status, std::uint32_t{2});
-  }
+  void wake(std::uint64_t goroutine) { go_.set(goroutine + go_.layout().status, std::uint32_t{2}); }
   static double seconds(const GoroutineWaits& waits) { return waits.ns * 1e-9; }
 
   FakeGo go_;
