@@ -148,7 +148,7 @@ func many(number int) {
 		time.Sleep(time.Millisecond)
 	}
 	fmt.Println("ready")
-	select {}
+	time.Sleep(time.Hour) // a program in which nobody can wake up any more would end
 }
 
 func main() {

@@ -8,6 +8,7 @@
 namespace offcpud {
 namespace {
 
+using namespace std::chrono_literals;
 using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -46,7 +47,7 @@ class WhyGoroutinesTest : public test::WhyHandlerTest {
   std::string text(const Parameters& parameters) {
     Parameters all = parameters;
     all.emplace("format", "text");
-    return ask(all).body;
+    return test::body_of(ask(all));
   }
 };
 
