@@ -55,7 +55,7 @@ TEST_F(WhyGoroutinesTest, SaysWhichFunctionWaitsHowOftenAndHowLong) {
   const std::string said = text({{"unit", "db.service"}});
   EXPECT_THAT(said, HasSubstr("db.service: 5.9 goroutines of till (pid 12) wait for a lock in "
                               "main.pay (sync.Mutex.Lock), 1 min 58 s within 20 s, one for at "
-                              "least 5.00 s; who holds it is unknown, because Go does not note "
+                              "least 5 s; who holds it is unknown, because Go does not note "
                               "who holds its locks; meanwhile 0.90 are in the same function and "
                               "wait for a timer (sleep)\n"));
   EXPECT_THAT(said, HasSubstr("db.service: 2.0 goroutines of till (pid 12) wait for an answer in "
