@@ -173,12 +173,13 @@ Status Daemon::measure() {
   board_.emplace([this] { loop_->post([this] { tick(); }); }, clock_);
   TRY_VOID(pipeline_->start());
   if (spawner_ == nullptr) return {};
-  const SamplerInputs inputs{*session_, clock_, cgroups_, site_rules_, spawner_};
   TRY(snapshots_,
       SnapshotService::start(
-          inputs, config_, *loop_, *self_, threads_,
+          {*session_, clock_, cgroups_, site_rules_, spawner_}, config_, *loop_, *self_, threads_,
           {.exemplars = [this](auto found) { pipeline_->add_exemplars(std::move(found)); },
-           .waits = [this](auto window) { pipeline_->add_waits(std::move(window)); }}));
+           .waits = [this](auto window) { pipeline_->add_waits(std::move(window)); },
+           .goroutines = [this](auto window) { pipeline_->add_goroutines(std::move(window)); },
+           .view = [this] { return board_->last(); }}));
   return {};
 }
 

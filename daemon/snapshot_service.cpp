@@ -29,6 +29,9 @@ constexpr ThreadLimits kStacksLimits{.stuck = std::chrono::seconds(30), .hopeles
 constexpr ThreadLimits kSymbolsLimits{.stuck = std::chrono::seconds(60), .hopeless = kHopeless};
 constexpr ThreadLimits kWriterLimits{.stuck = std::chrono::seconds(60), .hopeless = {}};
 constexpr ThreadLimits kRequestLimits{.stuck = std::chrono::minutes(2), .hopeless = {}};
+// A piece is one look, or one program that is opened.
+constexpr ThreadLimits kLooksLimits{
+    .stuck = std::chrono::minutes(2), .hopeless = {}, .needed = false};
 // push.timeout is at most 5 min; the client limits the rest itself.
 constexpr ThreadLimits kPushLimits{
     .stuck = std::chrono::minutes(10), .hopeless = {}, .needed = false};
@@ -59,16 +62,18 @@ SamplerOptions sampler_options(const Config& config) {
 
 }  // namespace
 
-SnapshotService::SnapshotService(const Config& config, const Clock& clock, EventLoop& loop,
+SnapshotService::SnapshotService(const Config& config, const SamplerInputs& inputs, EventLoop& loop,
                                  SelfMetrics& metrics, ThreadWatch& threads, Takers takers)
     : metrics_(metrics),
       loop_(loop),
       threads_(threads),
       takers_(std::move(takers)),
-      store_(std::filesystem::path(config.state_dir) / "snapshots", limits_of(config), clock,
+      store_(std::filesystem::path(config.state_dir) / "snapshots", limits_of(config), inputs.clock,
              store_reports()),
-      clock_(clock),
-      over_share_(metrics, clock) {}
+      clock_(inputs.clock),
+      sites_(inputs.sites),
+      goroutine_options_(goroutine_options(config)),
+      over_share_(metrics, inputs.clock) {}
 
 SnapshotService::Serving::Serving(SnapshotService& service, const Clock& clock,
                                   IsLiveCgroup is_live)
@@ -91,7 +96,8 @@ SnapshotService::Serving::Serving(SnapshotService& service, const Clock& clock,
       goroutine_source(clock, [&service] { return service.readers(); }),
       goroutine_requests(service.threads_.add("goroutines", kRequestLimits),
                          {.thread = "offcpud-golang", .work = "reading a program's goroutines"}),
-      goroutines(goroutine_source, goroutine_requests) {}
+      goroutines(goroutine_source, goroutine_requests),
+      goroutine_watch(service.goroutine_parts(), service.goroutine_options_) {}
 
 SnapshotService::~SnapshotService() {
   const std::lock_guard lock(inbox_->mutex);
@@ -102,7 +108,7 @@ Result<std::unique_ptr<SnapshotService>> SnapshotService::start(
     const SamplerInputs& inputs, const Config& config, EventLoop& loop, SelfMetrics& metrics,
     ThreadWatch& threads, Takers takers) {
   std::unique_ptr<SnapshotService> service(
-      new SnapshotService(config, inputs.clock, loop, metrics, threads, std::move(takers)));
+      new SnapshotService(config, inputs, loop, metrics, threads, std::move(takers)));
   TRY(service->sampler_,
       StackSampler::start(inputs, sampler_options(config), service->sampler_reports()));
   if (const auto left = inputs.spawner->hung()) service->tell_left_behind(left->size());
@@ -145,6 +151,7 @@ std::shared_ptr<ReaderShare> SnapshotService::readers() {
 void SnapshotService::apply(const Config& config) {
   store_.set_limits(limits_of(config));
   sampler_->set_options(sampler_options(config));
+  serving_->goroutine_watch.apply(goroutine_options(config));
   serving_->push.apply(push_target(config.push, own_host_name()), config.push.queue_bytes);
 }
 
@@ -156,6 +163,7 @@ bool SnapshotService::stop(std::chrono::milliseconds patience) {
   };
   (void)serving_->requests.finish(std::chrono::milliseconds(0));  // cancels what is long
   (void)serving_->goroutine_requests.finish(std::chrono::milliseconds(0));
+  (void)serving_->goroutine_watch.finish(std::chrono::milliseconds(0));
   std::unique_ptr<StackSampler> sampler;
   {
     const std::lock_guard lock(sampler_mutex_);
@@ -167,6 +175,7 @@ bool SnapshotService::stop(std::chrono::milliseconds patience) {
   done = serving_->writer.finish(left()) && done;  // what is not written is counted
   done = serving_->requests.finish(left()) && done;
   done = serving_->goroutine_requests.finish(left()) && done;
+  done = serving_->goroutine_watch.finish(left()) && done;
   return serving_->push.finish(std::min(left(), kPushing)) && done;
 }
 
@@ -263,6 +272,20 @@ ReaderReports SnapshotService::reader_reports() {
   reports.spent = [this](std::chrono::nanoseconds cpu) { metrics_.add_reader_cpu(cpu); };
   metrics_.add_reader_series(kReadOfNames, kRefusalNames);
   return reports;
+}
+
+GoroutineWatch::Parts SnapshotService::goroutine_parts() {
+  return {
+      .clock = clock_,
+      .sites = sites_,
+      .readers = readers(),
+      .heartbeat = threads_.add("goroutine-looks", kLooksLimits),
+      .view = takers_.view,
+      .window =
+          [this](std::shared_ptr<const GoroutineWindow> window) {
+            loop_.post([this, window = std::move(window)] { takers_.goroutines(window); });
+          },
+      .totals = [this](const GoroutineTotals& totals) { metrics_.set_goroutine_totals(totals); }};
 }
 
 void SnapshotService::Inbox::put(SampledSnapshot sampled) {

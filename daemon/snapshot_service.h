@@ -19,6 +19,7 @@
 #include "base/thread_watch.h"
 #include "config/config.h"
 #include "goroutine_service.h"
+#include "goroutine_watch.h"
 #include "http/request_worker.h"
 #include "metrics/self_metrics.h"
 #include "over_share_board.h"
@@ -42,6 +43,9 @@ class SnapshotService final : public SnapshotSource {
     std::function<void(std::vector<FoundExemplar> found)> exemplars;
     // Gets what threads waited for, every few seconds.
     std::function<void(std::shared_ptr<const WaitWindow> window)> waits;
+    // Gets what goroutines waited for, every few seconds.
+    std::function<void(std::shared_ptr<const GoroutineWindow> window)> goroutines;
+    std::function<std::shared_ptr<const View>()> view;  // the last one; called by any thread
   };
 
   // Starts the threads that need more capabilities than the daemon keeps, so call it before the
@@ -74,8 +78,9 @@ class SnapshotService final : public SnapshotSource {
                  std::function<void(Result<Snapshot>)> done) override;
 
  private:
-  SnapshotService(const Config& config, const Clock& clock, EventLoop& loop, SelfMetrics& metrics,
-                  ThreadWatch& threads, Takers takers);
+  SnapshotService(const Config& config, const SamplerInputs& inputs, EventLoop& loop,
+                  SelfMetrics& metrics, ThreadWatch& threads, Takers takers);
+  GoroutineWatch::Parts goroutine_parts();
   SnapshotReports store_reports();
   SamplerReports sampler_reports();
   PushReports push_reports();
@@ -100,8 +105,11 @@ class SnapshotService final : public SnapshotSource {
     GoroutineService goroutine_source;
     RequestWorker goroutine_requests;  // of their own: each takes a second
     GoroutinesHandler goroutines;
+    GoroutineWatch goroutine_watch;
   };
   const Clock& clock_;
+  const std::shared_ptr<const SiteRulesBoard> sites_;
+  GoroutineOptions goroutine_options_;  // until open()
   OverShareBoard over_share_;
   std::optional<Serving> serving_;
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "api/why_goroutines.h"
 #include "base/clock.h"
 #include "why/dependents.h"
 #include "why/verdicts.h"
@@ -29,6 +30,7 @@ struct WhyAnswer {
   // their own: the unit "(other)". They may be of any unit.
   double unnamed = 0;
   WaitGraph graph;
+  WhyGoroutines goroutines;
   UnitCauses total;                    // of the host; without causes
   WhyInputs inputs;                    // only their lengths, and what is missing, are shown
   std::chrono::milliseconds asked{0};  // the length of the window that was asked for; 0: any

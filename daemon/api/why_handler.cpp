@@ -70,6 +70,7 @@ Response why_response(const Request& request, const View& now, const IsLiveCgrou
                             {.is_live = is_live, .suspended = suspended_time()}),
                  view.taken_wall, units, whole_host, query->limit, request.sees_details);
   answer.asked = query->window;
+  answer.goroutines = why_goroutines(view, *query, process, request.sees_details);
   if (query->as_text) return {.content_type = kPlainText, .body = why_text(answer)};
   return {.content_type = kJson, .body = why_json(answer)};
 }

@@ -202,6 +202,26 @@ Json graph_json(const WaitGraph& graph) {
           {"unknown", graph.unknown}};
 }
 
+Json goroutines_json(const WhyGoroutines& goroutines) {
+  Json rows = Json::array();
+  for (const UnitGoroutines& row : goroutines.rows) {
+    rows.push_back(
+        {{"unit", row.unit},
+         {"program", text_or_null(row.program)},
+         {"pid", number_or_null(row.pid)},
+         {"for", name_of(row.wait_for)},
+         {"site", text_or_null(row.site)},
+         {"reason", text_or_null(row.reason)},
+         {"function", text_or_null(row.function)},
+         {"goroutines", row.goroutines},
+         {"seconds", row.goroutines * goroutines.seconds},
+         {"now", row.now},
+         {"at_least_seconds",
+          row.longest_ns > 0 ? Json(static_cast<double>(row.longest_ns) * 1e-9) : Json(nullptr)}});
+  }
+  return {{"window_seconds", goroutines.seconds}, {"waits", std::move(rows)}};
+}
+
 template <class Row>
 Json source_json(const Source<Row>& source) {
   return {{"seconds", source.seconds},
@@ -245,6 +265,7 @@ std::string why_json(const WhyAnswer& answer) {
   for (const UnitCauses& tree : answer.trees) units.push_back(unit_json(tree, seconds));
   json["units"] = std::move(units);
   json["graph"] = graph_json(answer.graph);
+  json["goroutines"] = goroutines_json(answer.goroutines);
   return json.dump(-1, ' ', true, Json::error_handler_t::replace) + '\n';
 }
 

@@ -238,6 +238,7 @@ std::string why_text(const WhyAnswer& answer) {
       std::ranges::any_of(answer.verdicts, [](const auto& each) { return !each.over; });
   if (!lasts) text += nobody_text(answer);
   for (const WhyVerdict& verdict : answer.verdicts) text += printable(verdict.sentence) + "\n";
+  text += why_goroutines_text(answer.goroutines, answer.whole_host);
   text += notes_text(answer);
   if (answer.whole_host) text += idle_text(answer.total) + "\n";
   text += "\nthreads on average, " + window_text(answer) +

@@ -95,6 +95,14 @@ struct Config {
     friend bool operator==(const Snapshots&, const Snapshots&) = default;
   } snapshots;
 
+  struct Goroutines {
+    bool enabled = true;
+    std::chrono::milliseconds interval{1'000};  // between two looks at a Go program
+    std::chrono::milliseconds cpu_budget{10};   // CPU time of a second for all looks
+
+    friend bool operator==(const Goroutines&, const Goroutines&) = default;
+  } goroutines;
+
   struct Web {
     std::string config_file;         // TLS and users (web_config.h); empty: none
     std::string details = "auto";    // who sees processes and stacks: auto, open, auth, off

@@ -28,6 +28,7 @@ using enum TakesEffect;
 using Stalls = Config::Stalls;
 using Processes = Config::Processes;
 using Snapshots = Config::Snapshots;
+using Goroutines = Config::Goroutines;
 using Web = Config::Web;
 using Push = Config::Push;
 
@@ -230,6 +231,22 @@ std::vector<Option> snapshots_options() {
   };
 }
 
+std::vector<Option> goroutines_options() {
+  return {
+      option("goroutines.enabled", member(&Config::goroutines, &Goroutines::enabled), flag(),
+             OnReload,
+             "Whether the daemon looks at the goroutines of all Go programs, and says what they "
+             "wait for. It needs snapshots.enabled."),
+      option("goroutines.interval", member(&Config::goroutines, &Goroutines::interval),
+             duration_between<milliseconds>(100ms, 1min), OnReload,
+             "Each Go program is looked at once in this time, at a random moment of it."),
+      option("goroutines.cpu_budget", member(&Config::goroutines, &Goroutines::cpu_budget),
+             duration_between<milliseconds>(1ms, 500ms), OnReload,
+             "CPU time of each second that looking at goroutines may take. If it does not suffice, "
+             "looks come later, and see a part of a program's goroutines."),
+  };
+}
+
 std::vector<Option> web_options() {
   return {
       option(
@@ -308,7 +325,7 @@ std::vector<Option> push_options() {
 std::vector<Option> all_options() {
   std::vector<Option> all;
   for (auto part : {general_options(), stalls_options(), processes_options(), snapshots_options(),
-                    web_options(), push_options()}) {
+                    goroutines_options(), web_options(), push_options()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

@@ -38,7 +38,8 @@ std::optional<std::size_t> find_table(Bytes bytes) {
 
 }  // namespace
 
-std::optional<GoFunctionTable> GoFunctionTable::open(Bytes section, const Program& program) {
+std::optional<GoFunctionTable> GoFunctionTable::open(Bytes section, const Program& program,
+                                                     std::optional<std::uint64_t> code) {
   ByteReader header(section);
   const auto magic = header.take<std::uint32_t>();
   (void)header.take<std::uint16_t>();
@@ -54,7 +55,8 @@ std::optional<GoFunctionTable> GoFunctionTable::open(Bytes section, const Progra
   if (magic == kGo116) {
     table.entry_size_ = 8;  // entries are addresses
   } else {
-    const auto said = header.take<std::uint64_t>();
+    const auto written = header.take<std::uint64_t>();
+    const std::uint64_t said = code.value_or(written);
     table.code_ = said != 0 ? said : program.text;
     has_code = said != 0;
   }

@@ -38,8 +38,10 @@ class GoFunctionTable {
     std::uint64_t text = 0;   // of the section .text
     std::uint64_t entry = 0;  // address of the first instruction
   };
-  // nullopt: there is no table, or its version is unknown.
-  static std::optional<GoFunctionTable> open(Bytes section, const Program& program);
+  // `code`: where its code begins as linked, if only the memory of a process says so. nullopt:
+  // there is no table, or its version is unknown.
+  static std::optional<GoFunctionTable> open(Bytes section, const Program& program,
+                                             std::optional<std::uint64_t> code = std::nullopt);
 
   [[nodiscard]] std::size_t size() const { return count_; }
   // Ascending by address; index < size(). nullopt: the entry is invalid.

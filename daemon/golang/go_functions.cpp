@@ -21,7 +21,7 @@ GoFunctions::Place GoFunctions::find(std::uint64_t address) {
   if (known != places_.end()) return known->second;
   const Place place = look(address);
   if (steps_ == 0) return place;  // more may be found next time
-  if (places_.size() == kMostPlaces) places_.clear();
+  if (places_.size() >= limits_.places) places_.clear();
   return places_.emplace(address, place).first->second;
 }
 
@@ -48,7 +48,7 @@ std::uint32_t GoFunctions::function_of(const GoFunction& function) {
   if (known != functions_.end()) return known->second;
   constexpr std::size_t kEntries = 128;  // of the name in the list, and in the table
   std::string name = function.name.empty() ? kLeftOut : shown_name(function.name);
-  if (name_bytes_ + name.size() + kEntries > kMostNameBytes) return 0;
+  if (name_bytes_ + name.size() + kEntries > limits_.name_bytes) return 0;
   name_bytes_ += name.size() + kEntries;
   const auto number = static_cast<std::uint32_t>(names_.size());
   names_.push_back(std::move(name));

@@ -29,9 +29,15 @@ class GoFunctions {
     std::int32_t depth = -1;     // negative: it is not known
   };
 
+  struct Limits {
+    std::size_t places = kMostPlaces, name_bytes = kMostNameBytes;
+  };
+
   // `bias`: how far addresses of the process are from those of the table, whose bytes must outlive
   // the object.
-  GoFunctions(GoFunctionTable table, std::uint64_t bias) : table_(table), bias_(bias) {}
+  GoFunctions(GoFunctionTable table, std::uint64_t bias) : GoFunctions(table, bias, Limits()) {}
+  GoFunctions(GoFunctionTable table, std::uint64_t bias, const Limits& limits)
+      : table_(table), bias_(bias), limits_(limits) {}
 
   // From now on, find() takes at most so many steps in all, for one of which a processor needs some
   // nanoseconds; the depths of further places are not known. Without a call, it takes none.
@@ -47,6 +53,7 @@ class GoFunctions {
 
   GoFunctionTable table_;
   std::uint64_t bias_;
+  Limits limits_;
   std::unordered_map<std::uint64_t, Place> places_;
   std::map<std::uint64_t, std::uint32_t> functions_;  // by address as linked
   std::vector<std::string> names_{kLeftOut};

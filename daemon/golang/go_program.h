@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 
 #include "golang/go_functions.h"
 #include "golang/go_runtime.h"
@@ -12,6 +15,24 @@
 #include "reader/process_memory.h"
 
 namespace offcpud {
+
+// The files of Go programs that are read at the time, so that processes of one program share its
+// table of functions. Used by one thread.
+class GoFiles {
+ public:
+  // Null: it is not among them.
+  [[nodiscard]] std::shared_ptr<const GoFile> find(const InodeId& inode) const;
+  void add(const InodeId& inode, const std::shared_ptr<const GoFile>& file);
+  // Of the tables of all that are in use; forgets the others.
+  std::size_t table_bytes();
+
+ private:
+  using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>;
+  static Key key_of(const InodeId& inode) {
+    return {inode.device_major, inode.device_minor, inode.inode};
+  }
+  std::map<Key, std::weak_ptr<const GoFile>> files_;
+};
 
 // A process that runs a Go program: what is needed to read its goroutines, and to name their
 // functions. Has the program's table of functions, kMaxGoTable at most. Used by one thread.
@@ -22,6 +43,8 @@ class GoProgram {
     ProcessReader& processes;
     FileOpener& files;
     ProcessMemory& memory;
+    GoFiles* shared = nullptr;  // null: the process shares its file with nobody
+    GoFunctions::Limits functions{};
   };
   // Looks at the first files that the process executes. The error is a sentence about the process.
   // NotFound: it is gone, or runs no Go program. Unsupported: the program is not one that is known.
@@ -33,11 +56,11 @@ class GoProgram {
   [[nodiscard]] GoFunctions& functions() { return functions_; }
 
  private:
-  GoProgram(std::string name, GoFile file, GoRuntime runtime, const GoFunctionTable& table,
-            std::uint64_t bias);
+  GoProgram(std::string name, std::shared_ptr<const GoFile> file, GoRuntime runtime,
+            GoFunctions functions);
 
   std::string name_;
-  GoFile file_;  // has the bytes of the table; moving them keeps them in place
+  std::shared_ptr<const GoFile> file_;  // has the bytes of the table
   GoRuntime runtime_;
   GoFunctions functions_;
 };

@@ -74,10 +74,12 @@ std::optional<GoroutineLook> GoroutineReader::look() {
   functions_.allow(kMostSteps);
   look.all = list->length;
   const std::size_t parts = (all.size() + kAtOnce - 1) / kAtOnce;
-  for (std::size_t part = 0; part < parts; ++part) {
+  const std::size_t first = limits_.takes_turns && parts > 0 ? looks_ % parts : 0;
+  for (std::size_t done = 0; done < parts; ++done) {
     const bool has_room =
         look.looked_at < limits_.goroutines && clock_.now() - look.at < limits_.time;
-    if (part > 0 && !has_room) break;
+    if (done > 0 && !has_room) break;
+    const std::size_t part = (first + done) % parts;
     std::vector<std::uint64_t> addresses;
     for (std::size_t i = part; i < all.size(); i += parts) addresses.push_back(all[i]);
     read_some(addresses, look);

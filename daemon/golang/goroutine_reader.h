@@ -24,6 +24,8 @@ struct GoroutineLimits {
   std::size_t goroutines = 20'000;            // looked at in one look; a few hundred more
   std::chrono::nanoseconds time{20'000'000};  // of one look, but one part is looked at
   std::size_t stacks = 2'048;                 // different ones
+  // Each look begins one part later than the one before, so that every goroutine gets its turn.
+  bool takes_turns = false;
 };
 
 // A goroutine that waits.
@@ -68,6 +70,9 @@ class GoroutineReader {
 
   // nullopt: the list of goroutines cannot be read.
   std::optional<GoroutineLook> look();
+
+  // Sets GoroutineLimits::time of the next looks.
+  void set_time(std::chrono::nanoseconds time) { limits_.time = time; }
 
   // `number`: WaitingGoroutine::stack. Empty for those that are none.
   [[nodiscard]] const GoStack& stack(std::uint32_t number) const { return *stacks_[number]; }

@@ -153,6 +153,19 @@ struct SelfMetrics::Families {
   prometheus::Gauge& readers_stuck = add_gauge(registry, Metric::ReadersStuck).Add({});
   prometheus::Counter& reader_cpu =
       add_family(registry, prometheus::BuildCounter(), Metric::ReaderCpuSeconds).Add({});
+  prometheus::Gauge& go_programs = add_gauge(registry, Metric::GoPrograms).Add({});
+  prometheus::Counter& goroutine_looks =
+      add_family(registry, prometheus::BuildCounter(), Metric::GoroutineLooks).Add({});
+  prometheus::Counter& goroutine_looks_skipped =
+      add_family(registry, prometheus::BuildCounter(), Metric::GoroutineLooksSkipped).Add({});
+  prometheus::Counter& goroutines_looked_at =
+      add_family(registry, prometheus::BuildCounter(), Metric::GoroutinesLookedAt).Add({});
+  prometheus::Counter& goroutines_left_out =
+      add_family(registry, prometheus::BuildCounter(), Metric::GoroutinesLeftOut).Add({});
+  prometheus::Family<prometheus::Counter>& goroutine_failures =
+      add_family(registry, prometheus::BuildCounter(), Metric::GoroutineFailures);
+  prometheus::Counter& goroutine_cpu =
+      add_family(registry, prometheus::BuildCounter(), Metric::GoroutineCpuSeconds).Add({});
   std::atomic<std::uint64_t> hangs{0};
   std::atomic<std::uint64_t> refused{0};
   prometheus::Counter& snapshots_written =
@@ -199,6 +212,7 @@ SelfMetrics::SelfMetrics(const BuildInfo& build, const ThreadWatch* threads,
     if (!is_complete(end)) families_->incomplete_samples.Add({{"end", end_name(end)}});
   }
   set_stack_losses({});
+  set_goroutine_totals({});
   for (const std::string_view cause : kGzipRefusalNames) {
     families_->scrapes_not_compressed.Add({{"cause", std::string(cause)}});
   }
@@ -217,6 +231,21 @@ SelfMetrics::SelfMetrics(const BuildInfo& build, const ThreadWatch* threads,
 }
 
 SelfMetrics::~SelfMetrics() = default;
+
+void SelfMetrics::set_goroutine_totals(const GoroutineTotals& totals) {
+  const auto number = [](std::uint64_t total) { return static_cast<double>(total); };
+  families_->go_programs.Set(number(totals.programs));
+  raise_to(families_->goroutine_looks, number(totals.looks));
+  raise_to(families_->goroutine_looks_skipped, number(totals.skipped_looks));
+  raise_to(families_->goroutines_looked_at, number(totals.goroutines));
+  raise_to(families_->goroutines_left_out, number(totals.left_out));
+  raise_to(families_->goroutine_cpu, in_seconds(totals.cpu));
+  for (std::size_t cause = 0; cause < totals.failures.size(); ++cause) {
+    raise_to(
+        families_->goroutine_failures.Add({{"cause", std::string(kGoroutineFailureNames[cause])}}),
+        number(totals.failures[cause]));
+  }
+}
 
 void SelfMetrics::set_feature(const std::string& feature, bool enabled) {
   families_->features.Add({{"feature", feature}}).Set(enabled ? 1 : 0);

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/goroutine_totals.h"
 #include "base/gzip_refusal.h"
 #include "base/object_refusal.h"
 #include "base/stack_losses.h"
@@ -83,6 +84,9 @@ class SelfMetrics {
     std::chrono::nanoseconds cpu{};
   };
   [[nodiscard]] ReaderCounts reader_counts() const;
+
+  // Totals since the start; any thread.
+  void set_goroutine_totals(const GoroutineTotals& totals);
 
   // About the store of snapshots; any thread. The time of the last snapshot exists once there is
   // one.

@@ -40,6 +40,11 @@ void append_waited_on(SeriesWriter& out, const SubjectRow& row, std::size_t wait
   }
 }
 
+void append_goroutine_waits(SeriesWriter& out, const SubjectRow& row, std::size_t wait_for) {
+  if (!row.series.goroutines || (*row.series.goroutines)[wait_for] == 0) return;
+  out.seconds({{"for", kWaitForNames[wait_for]}}, (*row.series.goroutines)[wait_for]);
+}
+
 void append_runqueue_wait(SeriesWriter& out, const SubjectRow& row, std::size_t cause) {
   append_kind(out, row.series, "cause", OFFCPUD_BLOCKED_KINDS + cause);
 }
@@ -149,6 +154,7 @@ constexpr auto kFamilies = std::to_array<RowFamily<SubjectRow>>({
     {Metric::WaitSeconds, kWaitForNames.size(), append_waits},
     {Metric::WaitVariance, kWaitForNames.size(), append_wait_variance},
     {Metric::WaitedOnSeconds, kWaitForNames.size(), append_waited_on},
+    {Metric::GoroutineWaitSeconds, kWaitForNames.size(), append_goroutine_waits},
     {Metric::RunqueueWaitSeconds, kRunqueueKinds, append_runqueue_wait},
     {Metric::KeptOffSeconds, 1, append_kept_off},
     {Metric::RunningSeconds, 1, append_running},

@@ -59,6 +59,7 @@ View view_until(const View& now, WallTime to) {
       now.taken_wall - std::chrono::duration_cast<WallTime::duration>(now.taken - then.taken);
   then.site_history = until(now.site_history, then.taken);
   then.peer_history = until(now.peer_history, then.taken);
+  then.goroutine_history = until(now.goroutine_history, then.taken);
   for (const auto& step : now.kept_off_steps) {
     if (step->taken <= then.taken) then.kept_off_steps.push_back(step);
   }

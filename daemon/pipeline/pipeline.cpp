@@ -128,6 +128,14 @@ void Pipeline::add_waits(std::shared_ptr<const WaitWindow> window) {
   stalls_.take_examined(std::move(window), locked_.get());
 }
 
+// A process whose cgroup has no series has hardly run.
+void Pipeline::add_goroutines(std::shared_ptr<const GoroutineWindow> window) {
+  goroutines_.add(std::move(window), [this](const std::string& cgroup) {
+    std::string path = home_of(cgroup);
+    return store_.contains(path) ? path : std::string(kOtherCgroup);
+  });
+}
+
 // Anything new since the last reading was counted after that reading began.
 Result<KernelReading> Pipeline::read() {
   const WallTime began = clock_.wall();
@@ -162,6 +170,7 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelReading& ker
     series.exemplars = exemplars_.of_cgroup(series.labels->cgroup);
     series.kept_off = kept_off_.of(series.labels->cgroup);
     series.waited_on = waited_on_.of(series.labels->cgroup);
+    series.goroutines = goroutines_.of(series.labels->cgroup);
   }
   view->kept_off_steps = kept_off_.record(*view);
   if (kernel.counts_disk_loads || options_.io_stat) {
@@ -189,6 +198,7 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelReading& ker
   sum_deadlocks(*view);
   view->site_history = sites_.windows(view->taken);
   view->peer_history = peers_.windows();
+  view->goroutine_history = goroutines_.windows();
   labels_.forget_unused();
   return std::shared_ptr<const View>(std::move(view));
 }
@@ -421,6 +431,7 @@ void Pipeline::fold(const std::string& path, const std::string& into) {
   store_.fold(path, into);
   kept_off_.fold(path, into);
   waited_on_.fold(path, into, clock_.now());
+  goroutines_.fold(path, into);
   removed_.set_folded(path, clock_.now());
   folded_.insert(path);
 }

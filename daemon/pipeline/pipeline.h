@@ -18,6 +18,7 @@
 #include "holders/deadlocks.h"
 #include "pipeline/disk_load_book.h"
 #include "pipeline/exemplar_book.h"
+#include "pipeline/goroutine_book.h"
 #include "pipeline/in_progress.h"
 #include "pipeline/io_stat.h"
 #include "pipeline/kept_off_book.h"
@@ -88,6 +89,9 @@ class Pipeline {
   // Adds what threads waited for within a window; the next pass shows it.
   void add_waits(std::shared_ptr<const WaitWindow> window);
 
+  // Adds what goroutines waited for within a window; the next pass shows it.
+  void add_goroutines(std::shared_ptr<const GoroutineWindow> window);
+
   // The stalls that began or ended since the last call.
   [[nodiscard]] StallChanges take_stall_changes() { return stalls_.take_changes(); }
 
@@ -131,6 +135,7 @@ class Pipeline {
   SiteHistory sites_;
   WaitedOnStore waited_on_;
   PeerHistory peers_;
+  GoroutineBook goroutines_;
   Deadlocks deadlocks_;
   std::shared_ptr<const std::vector<Deadlock>> locked_;  // null: none
   // gauges shown, by path; bits of blocked kinds

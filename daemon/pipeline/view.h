@@ -20,6 +20,7 @@
 #include "offcpud.h"
 #include "pipeline/disk_load.h"
 #include "pipeline/exemplar.h"
+#include "pipeline/goroutine_book.h"
 #include "pipeline/unusual_wait.h"
 
 namespace offcpud {
@@ -93,6 +94,7 @@ struct SubjectSeries {
   std::array<std::shared_ptr<const EstimatedHistogram>, kWaitForNames.size()> waits;
   std::array<WallTime, kWaitForNames.size()> waits_started{};  // as `started`
   std::shared_ptr<const std::vector<WaitedOn>> waited_on;      // sorted, none twice; null: none
+  std::shared_ptr<const GoroutineTimes> goroutines;            // null: they have not waited
   std::shared_ptr<const KindExemplars> exemplars;              // null: none
   std::shared_ptr<const WaitsInProgress> in_progress;          // null: not known yet
   std::shared_ptr<const StallsInProgress> stalls;              // null: none
@@ -180,6 +182,8 @@ struct View {
   // Whom or what threads waited on in the last minutes, by cgroup, oldest first; see waited_on().
   // By process: WaitWindow::peers of `waits`.
   std::vector<std::shared_ptr<const PeerWindow>> peer_history;
+  // What goroutines waited for in the last minutes, by process, oldest first.
+  std::vector<std::shared_ptr<const GoroutineWindow>> goroutine_history;
   // The load of each disk by each cgroup since the start, sorted by disk and cgroup; null: not
   // counted.
   std::shared_ptr<const std::vector<DiskLoadRow>> disk_loads;

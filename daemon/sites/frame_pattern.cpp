@@ -39,7 +39,7 @@ Status check_arrows(std::string_view part) {
 
 Result<FramePattern::Alternative> parse_alternative(std::string_view text, PatternKind kind) {
   const std::size_t at = text.rfind('@');
-  const bool names_object = kind != PatternKind::Exe && at != std::string_view::npos;
+  const bool names_object = !is_plain_name(kind) && at != std::string_view::npos;
   const std::string_view function = names_object ? trimmed(text.substr(0, at)) : text;
   const std::string_view object = names_object ? trimmed(text.substr(at + 1)) : std::string_view();
   if (function.empty() || (names_object && object.empty())) {
@@ -48,7 +48,7 @@ Result<FramePattern::Alternative> parse_alternative(std::string_view text, Patte
   if (kind == PatternKind::Kernel && names_object) {
     return problem(quotation(text) + " names an object; functions of the kernel have none");
   }
-  if (kind != PatternKind::Exe && without_compiler_suffix(function) != function) {
+  if (!is_plain_name(kind) && without_compiler_suffix(function) != function) {
     return problem(
         quotation(function) +
         " ends in a suffix of compilers, which names have no more when they are compared: "
@@ -161,9 +161,9 @@ std::string_view object_of_frame(std::string_view function, std::string_view obj
 }
 
 ComparedName compared_name(PatternKind kind, std::string_view name, std::string_view object) {
-  const bool exe = kind == PatternKind::Exe;
-  const bool has_name = name.size() <= kLongestFrameName && (exe || is_function_name(name));
-  return {.name = has_name && !exe ? without_compiler_suffix(name) : name,
+  const bool plain = is_plain_name(kind);
+  const bool has_name = name.size() <= kLongestFrameName && (plain || is_function_name(name));
+  return {.name = has_name && !plain ? without_compiler_suffix(name) : name,
           .object = object_of_frame(name, object),
           .has_name = has_name};
 }

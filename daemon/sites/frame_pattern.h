@@ -10,8 +10,14 @@
 
 namespace offcpud {
 
-// What a pattern is for: functions of programs, functions of the kernel, names of executables.
-enum class PatternKind { User, Kernel, Exe };
+// What a pattern is for: functions of programs, functions of the kernel, names of executables, and
+// why goroutines wait, as Go's runtime says it.
+enum class PatternKind { User, Kernel, Exe, Goroutine };
+
+// Whether such patterns are compared with whole names that are no functions.
+constexpr bool is_plain_name(PatternKind kind) {
+  return kind == PatternKind::Exe || kind == PatternKind::Goroutine;
+}
 
 // A function or an executable by its name: `ProcSleep`, `gomp_*`, `poll@libc.so*`, or several of
 // them, `LWLockAcquire | LWLockAcquireOrWait`, of which one must fit.
@@ -60,7 +66,7 @@ std::string_view object_of_frame(std::string_view function, std::string_view obj
 
 // A frame, or an executable, as patterns are compared with it.
 struct ComparedName {
-  std::string_view name;    // a function without the compiler's suffix, or an executable
+  std::string_view name;    // a function without the compiler's suffix, or a plain name
   std::string_view object;  // object_of_frame(); may be empty
   bool has_name = false;    // false: only "*" fits, as for an address or too long a name
 };

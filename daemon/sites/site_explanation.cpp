@@ -23,6 +23,7 @@ class Explainer {
     explanation.rule = matcher_.find(wait_);
     for (const PreparedRule& each : matcher_.rules().rules()) {
       if (&each == explanation.rule) break;
+      if (each.rule.is_for_goroutines() != wait_.goroutine.has_value()) continue;
       bool partly = false;
       std::string lacks = only_lack(each, partly);
       if (!lacks.empty()) explanation.near.push_back({&each, std::move(lacks), partly});

@@ -98,15 +98,21 @@ bool SiteMatcher::find_in(std::span<const SiteStep> steps, std::span<const Frame
   return find_steps(steps, InnermostFirst(*this, frames, work_.steps), places);
 }
 
+FrameKind SiteMatcher::goroutine_reason(std::string_view name) {
+  return look_up(PatternKind::Goroutine, name, {});
+}
+
 const PreparedRule* SiteMatcher::find(const SiteWait& wait) {
   ++work_.waits;
   present_.clear();
   insert_all(present_, kinds_[wait.exe].patterns);
+  if (wait.goroutine) insert_all(present_, kinds_[*wait.goroutine].patterns);
   for (const FrameKind frame : wait.user) insert_all(present_, kinds_[frame].patterns);
   for (const FrameKind frame : wait.kernel) insert_all(present_, kinds_[frame].patterns);
 
   StepPlaces places{};
   for (const PreparedRule& each : rules_->rules()) {
+    if (each.rule.is_for_goroutines() != wait.goroutine.has_value()) continue;
     const std::uint32_t reasons = each.rule.reasons;
     if (reasons != 0 && (!wait.reason || (reasons >> *wait.reason & 1U) == 0)) continue;
     if (!is_subset(each.needed, present_)) continue;

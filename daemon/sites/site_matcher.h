@@ -23,11 +23,13 @@ namespace offcpud {
 // none. Valid for the SiteMatcher that gave it, for its whole life.
 using FrameKind = std::uint32_t;
 
-// A block, as rules look at it. Frames are outermost (root) first, as in a StackEntry.
+// A block, or the wait of a goroutine, as rules look at it. Frames are outermost (root) first, as
+// in a StackEntry.
 struct SiteWait {
   FrameKind exe = 0;
-  std::optional<std::size_t> reason = {};  // enum offcpud_hist_kind; none: not known, no rule that
-                                           // has a reason takes it
+  std::optional<std::size_t> reason = {};   // enum offcpud_hist_kind; none: not known, no rule that
+                                            // has a reason takes it
+  std::optional<FrameKind> goroutine = {};  // why it waits; none: it is a thread
   std::span<const FrameKind> user, kernel;
 };
 
@@ -55,6 +57,8 @@ class SiteMatcher {
   FrameKind kernel_frame(std::string_view function);
   // The file name of the executable; the name of the process where that is not known.
   FrameKind executable(std::string_view name);
+  // Why a goroutine waits, as the runtime calls it.
+  FrameKind goroutine_reason(std::string_view name);
 
   // The first rule that takes the wait; null: none does, and nobody can tell what it is for. The
   // pointer is good as long as the rules.

@@ -59,8 +59,12 @@ struct SiteRule {
   // Conditions; all that are given must hold.
   FramePattern exe;
   std::uint32_t reasons = 0;  // bits by enum offcpud_hist_kind; 0: any
-  StackPattern match;         // functions of the program
-  StackPattern kernel;        // functions of the kernel
+  // Why the goroutine waits. A rule with it takes goroutines only, one without it threads only.
+  FramePattern goroutine;
+  StackPattern match;   // functions of the program
+  StackPattern kernel;  // functions of the kernel
+
+  [[nodiscard]] bool is_for_goroutines() const { return !goroutine.alternatives.empty(); }
 
   std::string tested;  // programs and versions, for people
   SiteLevel level = SiteLevel::Program;

@@ -40,13 +40,12 @@ Status check_remark(std::string_view text) {
   return refusal(text, "is longer than " + std::to_string(kLongestRemark) + " bytes");
 }
 
-Notation<FramePattern> executables() {
-  const auto parse = [](std::string_view text) -> Result<FramePattern> {
+Notation<FramePattern> plain_names(PatternKind kind, std::string allowed) {
+  const auto parse = [kind](std::string_view text) -> Result<FramePattern> {
     TRY_VOID(check_one_line(text));
-    return FramePattern::parse(text, PatternKind::Exe);
+    return FramePattern::parse(text, kind);
   };
-  return {parse, [](const FramePattern& pattern) { return pattern.text; },
-          "names of executables such as mariadbd | mysqld, where * stands for any text"};
+  return {parse, [](const FramePattern& pattern) { return pattern.text; }, std::move(allowed)};
 }
 
 Notation<std::uint32_t> reasons() {
@@ -88,9 +87,15 @@ Status check_rule(const SiteRule& rule, const Place& place) {
   if (rule.name.empty()) return place.refusal("has no name, which every rule needs");
   const Place named = place.at(rule.name, rule.line);
   if (rule.exe.alternatives.empty() && rule.reasons == 0 && rule.match.steps.empty() &&
-      rule.kernel.steps.empty()) {
+      rule.kernel.steps.empty() && !rule.is_for_goroutines()) {
     return named.refusal(
         "has no condition and would take every wait; add match, kernel, reason or exe");
+  }
+  const bool is_of_thread =
+      rule.reasons != 0 || !rule.kernel.steps.empty() || rule.ask != SiteQuestion::None;
+  if (rule.is_for_goroutines() && is_of_thread) {
+    return named.refusal(
+        "has goroutine and also reason, kernel or ask, which only threads have; leave these out");
   }
   if (!rule.exe.alternatives.empty()) return {};
   for (const StackPattern::Step& step : rule.match.steps) {
@@ -142,9 +147,20 @@ std::span<const Setting<SiteRule>> site_rule_keys() {
       setting<SiteRule>(
           "ask", member(&SiteRule::ask), word_of<SiteQuestion>(kSiteQuestionNames, 1),
           "Evidence that decides where there is some; `for` holds where there is none."),
-      setting<SiteRule>("exe", member(&SiteRule::exe), executables(), "Name of the executable."),
+      setting<SiteRule>(
+          "exe", member(&SiteRule::exe),
+          plain_names(
+              PatternKind::Exe,
+              "names of executables such as mariadbd | mysqld, where * stands for any text"),
+          "Name of the executable."),
       setting<SiteRule>("reason", member(&SiteRule::reasons), reasons(),
                         "How the thread left the CPU."),
+      setting<SiteRule>(
+          "goroutine", member(&SiteRule::goroutine),
+          plain_names(PatternKind::Goroutine,
+                      "why goroutines wait, such as chan receive | select, where * stands for any "
+                      "text"),
+          "Why a goroutine waits, as Go's runtime says it. Such a rule takes goroutines only."),
       setting<SiteRule>("match", member(&SiteRule::match),
                         stack(PatternKind::User,
                               "functions, innermost first: A < ... < B, each NAME or NAME@OBJECT, "

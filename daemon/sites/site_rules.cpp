@@ -21,6 +21,8 @@ Place place_of(const SiteRule& rule) {
 
 // Whether `earlier` certainly takes whatever `rule` could take.
 bool covers(const SiteRule& earlier, const SiteRule& rule) {
+  if (earlier.is_for_goroutines() != rule.is_for_goroutines()) return false;
+  if (earlier.is_for_goroutines() && !earlier.goroutine.covers(rule.goroutine)) return false;
   if (!earlier.exe.alternatives.empty() &&
       (rule.exe.alternatives.empty() || !earlier.exe.covers(rule.exe))) {
     return false;
@@ -71,6 +73,7 @@ Status SiteRules::add(SiteRule rule) {
     return added;
   };
   if (!rule.exe.alternatives.empty()) number(rule.exe);
+  if (rule.is_for_goroutines()) number(rule.goroutine);
   for (const auto& step : rule.match.steps) {
     prepared.match.push_back({step.after_gap, number(step.frame)});
   }

@@ -33,7 +33,7 @@ struct SiteStep {
 struct PreparedRule {
   SiteRule rule;
   std::size_t site = 0;  // index into SiteRules::sites()
-  PatternSet needed;     // of exe, match and kernel: each must fit something of the wait
+  PatternSet needed;     // of exe, goroutine, match and kernel: each must fit something of the wait
   std::vector<SiteStep> match, kernel;
 };
 

@@ -37,6 +37,7 @@ void WaitClassifier::set_key(const SiteWait& wait) {
   key_.clear();
   key_.push_back(wait.exe);
   key_.push_back(static_cast<std::uint32_t>(reason));
+  key_.push_back(wait.goroutine ? *wait.goroutine + 1 : 0);
   key_.push_back(static_cast<std::uint32_t>(wait.user.size()));
   key_.insert(key_.end(), wait.user.begin(), wait.user.end());
   key_.insert(key_.end(), wait.kernel.begin(), wait.kernel.end());

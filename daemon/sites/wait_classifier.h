@@ -66,6 +66,8 @@ class WaitClassifier {
   FrameKind kernel_frame(std::string_view function) { return matcher_->kernel_frame(function); }
   // The file name of the executable; the name of the process where that is not known.
   FrameKind executable(std::string_view name) { return matcher_->executable(name); }
+  // Why a goroutine waits, as Go's runtime calls it: "chan receive".
+  FrameKind goroutine_reason(std::string_view name) { return matcher_->goroutine_reason(name); }
 
   WaitClass classify(const SiteWait& wait);
 
@@ -77,7 +79,8 @@ class WaitClassifier {
   [[nodiscard]] ClassifierWork work() const;
 
  private:
-  // Executable, reason, length of the user stack, user and kernel frames.
+  // Executable, reason, of a goroutine why it waits, length of the user stack, user and kernel
+  // frames.
   using Key = std::vector<std::uint32_t>;
 
   void set_key(const SiteWait& wait);

@@ -13,12 +13,13 @@ from daemon import TREE
 METRIC = re.compile(r"\b(?:offcpud|process)_[a-z0-9_]*[a-z0-9]\b")
 SUFFIXES = ("_bucket", "_sum", "_count")
 # Not on every page: with the first waits that were examined, after some seconds (waits_for_test.py);
-# with the first stall (stalls_test.py);
+# with a Go program (goroutines_watched_test.py); with the first stall (stalls_test.py);
 # with the first snapshot, after a minute (monitoring_test.py has one sooner); with TLS (secure_test.py);
 # with the first snapshot that was pushed (push_test.py); with stalls.unusual (unusual_test.py).
 LATE = {"offcpud_wait_seconds": "histogram",
         "offcpud_wait_variance_seconds_squared_total": "counter",
         "offcpud_waited_on_seconds_total": "counter",
+        "offcpud_goroutine_wait_seconds_total": "counter",
         "offcpud_stalls_in_progress": "gauge",
         "offcpud_oldest_stall_seconds": "gauge",
         "offcpud_stalls_waiting_on": "gauge",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from case import Case, main
 
-NAMES = {"offcpud", "offcpud-connect", "offcpud-end", "offcpud-golang", "offcpud-passwd", "offcpud-push",
+NAMES = {"offcpud", "offcpud-connect", "offcpud-end", "offcpud-golang", "offcpud-gowatch", "offcpud-passwd", "offcpud-push",
          "offcpud-request", "offcpud-stacks", "offcpud-symbols", "offcpud-watch", "offcpud-writer",
          "MHD-worker", "MHD-single"}  # these two by libmicrohttpd
 

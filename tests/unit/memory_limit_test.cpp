@@ -14,6 +14,7 @@
 #include "api/why_rows.h"
 #include "config/config.h"
 #include "golang/goroutine_groups.h"
+#include "goroutines/goroutine_sampler.h"
 #include "http/connection_table.h"
 #include "jit/jit_codes.h"
 #include "listeners.h"
@@ -62,7 +63,7 @@ constexpr std::size_t kStackEntry = 1'536, kObject = 320, kImage = 256, kSocket 
                       kOwner = 80, kEvidence = 224, kPlace = 256, kStall = 3 * kKiB, kBlock = 48,
                       kPiece = 48, kKernelFrame = 128, kCgroupTotals = 18 * kKiB, kGoPlace = 48,
                       kChain = 512, kWhyRow = 5 * kKiB, kGoroutine = 160,
-                      kGoStack = 2 * GoStack::kMostFrames * 4 + 128;
+                      kGoStack = 2 * GoStack::kMostFrames * 4 + 128, kGoRow = 400, kProcess = 256;
 
 // One for each thread of the HTTP server. A row of `kWhyRow` is one of each source of why, with its
 // nodes of trees: WhyOfAThousandUnits measures less.
@@ -101,7 +102,7 @@ std::vector<Part> names_and_tables() {
       {"a file whose names are read", 84 * kMiB},
       {"a file whose unwind table is made", 80 * kMiB},
       {"copies of files", CopyRoom::kMost},
-      {"readers, 12 of which hang", (HungReaders::kMost + 4) * 6 * kMiB},
+      {"readers, 12 of which hang", (HungReaders::kMost + 5) * 6 * kMiB},
       {"what a reader tells", 4 * 3 * kMiB},
       {"functions of a Go program, with their table",
        kMaxGoTable + GoFunctions::kMostNameBytes + GoFunctions::kMostPlaces * kGoPlace},
@@ -110,6 +111,20 @@ std::vector<Part> names_and_tables() {
            GoroutineReader::kAtOnce * GoStack::kMostBytes +
            2 * GoroutineReader::kMostAddresses * sizeof(std::uint64_t) +
            4 * GoroutineGroups::kMostBytes},
+      {"functions of Go programs that are looked at always",
+       GoroutineSampler::kMostTableBytes + kMaxGoTable +
+           GoProcesses::kMostPrograms * (WatchedProgram::kFunctions.name_bytes +
+                                         WatchedProgram::kFunctions.places * kGoPlace)},
+      {"their goroutines, stacks and places",
+       GoProcesses::kMostPrograms *
+               (WatchedProgram::kLimits.goroutines * kGoroutine +
+                WatchedProgram::kLimits.stacks * kGoStack + WatchedProgram::kMostRows * kGoRow) +
+           GoroutineReader::kAtOnce * GoStack::kMostBytes +
+           2 * GoroutineReader::kMostAddresses * sizeof(std::uint64_t)},
+      {"what they wait for, and processes that may be such programs",
+       GoroutineBook::kMostBytes + 4 * GoroutineWindow::kMostRows * kGoRow +
+           WaitClassifier::kMostStackBytes + WaitClassifier::kMostNameBytes +
+           GoProcesses::kMost * kProcess},
       {"mappings", ProcessMappings::Limits().mappings * sizeof(Mapping) +
                        ProcessMappings::Limits().images * kImage},
   };

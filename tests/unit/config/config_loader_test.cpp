@@ -264,7 +264,7 @@ TEST(ConfigLoader, ArgumentErrorsNameTheArgument) {
       "--set lingr: unknown option; the options are listen, state_dir, log_level, "
       "pass_interval, min_pass_interval, linger, max_cgroups, max_takers, disk_loads, max_series, "
       "classic_buckets, "
-      "walk_cpu_budget, stalls, processes, snapshots, web, push");
+      "walk_cpu_budget, stalls, processes, snapshots, goroutines, web, push");
   sources.settings = {"web.detail=off"};
   EXPECT_EQ(tree.error_of(sources),
             "--set web.detail: unknown option; the options are web.config_file, web.details, "

@@ -51,6 +51,7 @@ class FakeGo : public testing_jit::FakeMemory {
   };
   // Returns its address.
   std::uint64_t add(const Goroutine& goroutine);
+  [[nodiscard]] std::size_t count() const { return goroutines_.size(); }
   // So many bytes are from the stack pointer to the return address.
   static constexpr std::uint64_t kDepth = 24;
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/goroutine_totals.h"
 #include "base/hist_kind.h"
 #include "metrics/self_metrics.h"
 #include "unit/metrics/golden.h"
@@ -102,6 +103,8 @@ std::string document() {
                    values(kObjectRefusalNames) + ".");
   out += paragraph("`what` of `offcpud_stack_sources_left_out_total` is one of " +
                    values(kStackLossNames) + ".");
+  out += paragraph("`cause` of `offcpud_goroutine_failures_total` is one of " +
+                   values(kGoroutineFailureNames) + ".");
   out += paragraph("`cause` of `offcpud_snapshot_failures_total` is one of " +
                    values(kSnapshotFailureNames) + ".");
   out += paragraph("`result` of `offcpud_push_snapshots_total` is one of " +

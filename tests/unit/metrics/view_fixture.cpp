@@ -104,6 +104,10 @@ std::shared_ptr<const View> hostile_view() {
       {.wait_for = WaitFor::Answer, .on = "b\\\".service", .ns = 1'000},
       {.wait_for = WaitFor::Answer, .on = "remote:[2001:db8::1]:443", .ns = 1},
       {.wait_for = WaitFor::Storage, .on = "device:sda\n", .ns = 2}});
+  GoroutineTimes goroutines{};
+  goroutines[static_cast<std::size_t>(WaitFor::Lock)] = 9'007'199'254'740'993U;
+  goroutines[static_cast<std::size_t>(WaitFor::Timer)] = 1;
+  hostile.goroutines = std::make_shared<const GoroutineTimes>(goroutines);
   hostile.in_progress = waits_of(OFFCPUD_BLOCKED_POLL, 0, 0);
 
   SubjectSeries pod =

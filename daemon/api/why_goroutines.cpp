@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/why_goroutines.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <tuple>
+
+#include "api/recent_windows.h"
+#include "api/unit_names.h"
+#include "base/amount_text.h"
+#include "base/duration_text.h"
+#include "base/no_unit.h"
+#include "base/printable.h"
+#include "why/cause.h"
+
+namespace offcpud {
+namespace {
+
+constexpr double kWorthALine = 0.05;  // goroutines
+constexpr std::size_t kMostLines = 3;
+
+using Key = std::tuple<std::string, std::string, WaitFor, std::string, std::string>;
+
+std::string duration_of(double seconds) {
+  return duration_text(std::chrono::duration<double>(seconds));
+}
+
+void add(UnitGoroutines& sum, const GoroutineWaits& waits, bool is_last,
+         std::chrono::nanoseconds since) {
+  const bool is_first = sum.goroutines == 0 && sum.now == 0;
+  sum.pid = is_first || sum.pid == waits.pid ? waits.pid : 0;
+  sum.goroutines += waits.ns;  // as seconds, until the length of the window is known
+  if (!is_last) return;
+  sum.now += waits.now;
+  if (waits.longest_ns == 0) return;
+  const std::uint64_t longest_ns = waits.longest_ns + static_cast<std::uint64_t>(since.count());
+  sum.longest_ns = std::max(sum.longest_ns, longest_ns);
+}
+
+std::string words_of(WaitFor wait_for) {
+  return std::string(words_of_for(static_cast<std::size_t>(wait_for)));
+}
+
+// " of checkout (pid 812)"
+std::string of_program(const UnitGoroutines& row) {
+  if (row.program.empty()) return {};
+  return " of " + row.program + (row.pid != 0 ? " (pid " + std::to_string(row.pid) + ")" : "");
+}
+
+// " in main.pay (chan send)"
+std::string place_text(const UnitGoroutines& row) {
+  std::string text = row.function.empty() ? "" : " in " + row.function;
+  if (!row.reason.empty()) text += " (" + row.reason + ")";
+  return text;
+}
+
+// Who is in the function that takes the lock, but waits for something else, may have it.
+std::string meanwhile_text(const WhyGoroutines& goroutines, const UnitGoroutines& lock) {
+  if (lock.function.empty()) return {};
+  const UnitGoroutines* most = nullptr;
+  for (const UnitGoroutines& row : goroutines.rows) {
+    const bool is_there = row.unit == lock.unit && row.program == lock.program &&
+                          row.function == lock.function && row.wait_for != WaitFor::Lock;
+    if (is_there && (most == nullptr || row.goroutines > most->goroutines)) most = &row;
+  }
+  if (most == nullptr || most->goroutines < kWorthALine) return {};
+  return "; meanwhile " + threads_text(most->goroutines) + " are in the same function and wait " +
+         words_of(most->wait_for) + " (" + most->reason + ")";
+}
+
+std::string blame_text(const WhyGoroutines& goroutines, const UnitGoroutines& row) {
+  if (row.wait_for == WaitFor::Lock) {
+    return "; who holds it is unknown, because Go does not note who holds its locks" +
+           meanwhile_text(goroutines, row);
+  }
+  return row.wait_for == WaitFor::Answer ? "; whose answer is unknown" : "";
+}
+
+std::string sentence_of(const WhyGoroutines& goroutines, const UnitGoroutines& row) {
+  std::string text = in_sentence(row.unit) + ": " + threads_text(row.goroutines) + " goroutines" +
+                     of_program(row) + " wait " + words_of(row.wait_for) + place_text(row) + ", " +
+                     duration_of(row.goroutines * goroutines.seconds) + " within " +
+                     duration_of(goroutines.seconds);
+  if (row.longest_ns > 0) {
+    text += ", one for at least " + duration_of(static_cast<double>(row.longest_ns) * 1e-9);
+  }
+  return printable(text + blame_text(goroutines, row)) + "\n";
+}
+
+// "goroutines left out as idle: 14 wait for work, 2.0 for a timer; of 0.5 nobody can tell ..."
+std::string idle_text(const WhyGoroutines& goroutines) {
+  double work = 0, timer = 0, unknown = 0;
+  for (const UnitGoroutines& row : goroutines.rows) {
+    if (row.wait_for == WaitFor::Work) work += row.goroutines;
+    if (row.wait_for == WaitFor::Timer) timer += row.goroutines;
+    if (row.wait_for == WaitFor::Unknown) unknown += row.goroutines;
+  }
+  if (work + timer + unknown < kWorthALine) return {};
+  std::string text = "goroutines left out as idle: " + threads_text(work) + " wait for work, " +
+                     threads_text(timer) + " for a timer";
+  if (unknown >= kWorthALine) {
+    text += "; of " + threads_text(unknown) + " nobody can tell what for";
+  }
+  return text + " (offcpuctl goroutines PID)\n";
+}
+
+}  // namespace
+
+WhyGoroutines why_goroutines(const View& view, const WhyQuery& query, const ProcessRow* process,
+                             bool details) {
+  UnitNames names;
+  std::map<Key, UnitGoroutines> sums;
+  const auto is_asked_for = [&](const GoroutineWaits& waits) {
+    if (process == nullptr) return query.cgroup.admits(waits.cgroup);
+    return waits.pid == process->pid && waits.process_start_ns == process->start_ns;
+  };
+  const auto length = for_each_recent(
+      view.goroutine_history, query.window, [&](const GoroutineWindow& window, bool is_last) {
+        for (const GoroutineWaits& waits : window.waits) {
+          if (!is_asked_for(waits)) continue;
+          const std::string& unit = names.of(waits.cgroup);
+          const Key key =
+              details ? Key(unit, waits.program, waits.wait_for, waits.reason, waits.function)
+                      : Key(unit, {}, waits.wait_for, {}, {});
+          UnitGoroutines& sum = sums[key];
+          add(sum, waits, is_last, view.taken - window.end);
+          sum.unit = unit;
+          sum.wait_for = waits.wait_for;
+          if (!details) continue;
+          sum.program = waits.program;
+          sum.site = waits.site;
+          sum.reason = waits.reason;
+          sum.function = waits.function;
+        }
+      });
+  WhyGoroutines goroutines{.seconds = in_seconds(length), .rows = {}};
+  for (auto& [key, sum] : sums) {
+    if (!details) sum.pid = 0;
+    sum.goroutines /= static_cast<double>(std::max<std::int64_t>(length.count(), 1));
+    goroutines.rows.push_back(std::move(sum));
+  }
+  std::ranges::stable_sort(goroutines.rows, {}, [](const UnitGoroutines& row) {
+    return std::tuple(!actionable(row.wait_for), is_idle(row.wait_for), -row.goroutines);
+  });
+  return goroutines;
+}
+
+std::string why_goroutines_text(const WhyGoroutines& goroutines, bool whole_host) {
+  std::string text;
+  std::size_t lines = 0, more = 0;
+  for (const UnitGoroutines& row : goroutines.rows) {
+    if (!actionable(row.wait_for) || row.goroutines < kWorthALine) continue;
+    if (lines == kMostLines) {
+      ++more;
+      continue;
+    }
+    ++lines;
+    text += sentence_of(goroutines, row);
+  }
+  if (more > 0) {
+    text += "goroutines wait at " + counted(more, "more place") + " (offcpuctl goroutines PID)\n";
+  }
+  return whole_host ? text : text + idle_text(goroutines);
+}
+
+}  // namespace offcpud

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/why_query.h"
+#include "base/wait_for.h"
+#include "pipeline/view.h"
+
+namespace offcpud {
+
+// What goroutines of one program of a unit waited for at one place.
+struct UnitGoroutines {
+  std::string unit;
+  std::string program;    // empty: the client may not see details, as for the next ones
+  std::uint32_t pid = 0;  // 0: several
+  std::string function;   // empty: unknown, or several
+  std::string reason;     // as Go's runtime calls it; empty: several
+  std::string site;       // empty: no rule took them
+  WaitFor wait_for = WaitFor::Unknown;
+  double goroutines = 0;         // on average
+  double now = 0;                // when they were looked at last
+  std::uint64_t longest_ns = 0;  // so long one of them has waited, at least; 0: not known
+};
+
+// What goroutines waited for within a window.
+struct WhyGoroutines {
+  double seconds = 0;  // length of the window; 0: nothing is known
+  // Those that somebody may act on first, then what nobody can tell; of each the most first.
+  std::vector<UnitGoroutines> rows;
+};
+
+// Of cgroups that `query` admits; with a process, of that only. `details`: whether the client may
+// see programs and functions.
+WhyGoroutines why_goroutines(const View& view, const WhyQuery& query, const ProcessRow* process,
+                             bool details);
+
+// Lines for people; empty: there is nothing to say. `whole_host`: only what somebody may act on.
+std::string why_goroutines_text(const WhyGoroutines& goroutines, bool whole_host);
+
+}  // namespace offcpud
