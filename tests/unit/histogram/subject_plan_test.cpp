@@ -44,7 +44,7 @@ TEST(SubjectPlan, TheRingHoldsEveryFreeSubject) {
   }
 }
 
-// The figures of docs/configuration.md; the unit has MemoryMax=1648M.
+// The figures of docs/configuration.md; the unit has MemoryMax=1792M.
 TEST(SubjectPlan, TheMostCgroupsThatTheConfigurationAllowsTake266MiB) {
   EXPECT_EQ(plan_subjects(1, 1).bytes, 2 * 17'040U);
   EXPECT_EQ(plan_subjects(16'384, 256).bytes >> 20U, 266U);
