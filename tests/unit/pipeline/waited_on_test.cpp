@@ -148,6 +148,20 @@ TEST(PeerHistory, SumsWindowsSinceThen) {
   EXPECT_EQ(rows[1].time.ns, 8);
 }
 
+TEST(PeerHistory, KeepsWhatWasForChildren) {
+  PeerHistory history;
+  const MonotonicTime start = MonotonicTime() + 1h;
+  PeerWaits build = waits("build.service", 10);
+  build.child.ns = 4;
+  history.add(window_of({build, build, waits("redis.service", 3)}, start, start + 10s));
+  const auto windows = history.windows();
+  ASSERT_EQ(windows.back()->rows.size(), 2U);
+  EXPECT_EQ(windows.back()->rows[0].on, "build.service");
+  EXPECT_EQ(windows.back()->rows[0].time.ns, 20);
+  EXPECT_EQ(windows.back()->rows[0].child.ns, 8);
+  EXPECT_EQ(windows.back()->rows[1].child.ns, 0);
+}
+
 TEST(PeerHistory, KeepsTenMinutesAndTheLongestRows) {
   PeerHistory history;
   const MonotonicTime start = MonotonicTime() + 1h;

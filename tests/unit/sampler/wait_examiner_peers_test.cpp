@@ -86,6 +86,22 @@ TEST_F(WaitExaminerPeersTest, TheSumOverAllIsWhatTheyWereFor) {
   EXPECT_LE(window->peers.size(), 2 * PeerSums::kMostOfCgroup + kWaitForNames.size());
 }
 
+TEST_F(WaitExaminerPeersTest, WaitsForChildrenAreAPartOfTheirs) {
+  BlockRecord over = BlockRecord(2'000).in_user({1});
+  BlockRecord lasts = BlockRecord(4'000).of(1'000).in_user({1});
+  over.sample.kind = lasts.sample.kind = OFFCPUD_BLOCKED_CHILD;
+  ended_on(BlockRecord(1'000).in_user({1}), process(7, 2));
+  ended_on(over, process(8, 2));
+  lasting_on(lasts, process(9, 2));
+  const auto window = examine();
+  std::map<std::uint32_t, std::pair<double, double>> by_peer;  // time and its part
+  for (const PeerWaits& each : window->peers) {
+    by_peer[each.peer_pid] = {each.time.ns, each.child.ns};
+  }
+  using Expected = std::map<std::uint32_t, std::pair<double, double>>;
+  EXPECT_EQ(by_peer, (Expected{{7, {1'000, 0}}, {8, {2'000, 2'000}}, {9, {4'000, 4'000}}}));
+}
+
 TEST_F(WaitExaminerPeersTest, ManyProcessesOfOneUnitAreStillThatUnit) {
   constexpr std::uint16_t kConnections = 3 * PeerSums::kMostOfCgroup;
   double total = 0;

@@ -94,13 +94,25 @@ TEST(CauseTree, WhereASourceKnowsNothingItsReasonIsTold) {
 
 TEST(CauseTree, WaitsForChildrenAreTheChildrensOwn) {
   HandMadeInputs host;
-  host.waits("shell", WaitFor::Answer, "child", 1)
-      .on("shell", WaitFor::Answer, On::Unit, "shell", 1);
-  host.inputs.sites.rows[0].child = host.inputs.sites.rows[0].time;
+  host.for_children("shell", "shell", 1);
   const UnitCauses tree = causes_of(host.made(), "shell");
   EXPECT_THAT(tree.causes, IsEmpty());
   EXPECT_NEAR(tree.children, 1, 1e-9);
   EXPECT_NEAR(tree.actionable, 0, 1e-9);
+}
+
+// A login session whose programs are in units of their own.
+TEST(CauseTree, ChildrenInAnotherUnitTakeNothingFromAnswersOfOthers) {
+  HandMadeInputs host;
+  host.waits("session", WaitFor::Answer, "", 0.1)
+      .on("session", WaitFor::Answer, On::Unit, "nscd", 0.1)
+      .for_children("session", "build", 1);
+  const UnitCauses tree = causes_of(host.made(), "session");
+  EXPECT_NEAR(tree.children, 1, 1e-9);
+  ASSERT_EQ(tree.causes.size(), 1U);
+  ASSERT_EQ(tree.causes[0].parts.size(), 1U);
+  EXPECT_EQ(tree.causes[0].parts[0].name, "nscd");
+  EXPECT_NEAR(tree.causes[0].parts[0].threads, 0.1, 1e-9);
 }
 
 TEST(CauseTree, WaitsForACpuAreDividedByWhoHadIt) {

@@ -42,6 +42,14 @@ class HandMadeInputs {
                                  .time = {.ns = ns(threads)}});
     return *this;
   }
+  // Threads of `unit` wait for children of their own, which are in another unit or in the same.
+  HandMadeInputs& for_children(const std::string& unit, const std::string& name, double threads) {
+    waits(unit, WaitFor::Answer, "child", threads)
+        .on(unit, WaitFor::Answer, UnitPeer::On::Unit, name, threads);
+    inputs.sites.rows.back().child = inputs.sites.rows.back().time;
+    inputs.peers.rows.back().child = inputs.peers.rows.back().time;
+    return *this;
+  }
   HandMadeInputs& cpu(const std::string& unit, double running, double queued = 0,
                       double throttled = 0) {
     inputs.cpus.rows.push_back({.unit = unit,
