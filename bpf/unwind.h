@@ -102,7 +102,7 @@ struct offcpud_unwind_mapping_key {
 	__u64 address;
 } __attribute__((packed));
 OFFCPUD_UNWIND_ASSERT(sizeof(struct offcpud_unwind_mapping_key) == 16, "no padding");
-#define OFFCPUD_UNWIND_KEY_BITS	 96
+#define OFFCPUD_UNWIND_KEY_BITS 96
 
 struct offcpud_unwind_mapping {
 	__u64 begin, end; /* of the whole mapping, not of the prefix */
