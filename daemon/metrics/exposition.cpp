@@ -12,7 +12,7 @@ namespace {
 
 // Whether it says whom or what units wait on: only for those who may see details.
 constexpr bool is_detail(Metric metric) {
-  return metric == Metric::WaitedOnSeconds;
+  return metric == Metric::WaitedOnSeconds || metric == Metric::StallsWaitingOn;
 }
 
 // Whole seconds as "60s", others as "250ms": one spelling for each duration, however

@@ -76,8 +76,8 @@ those who may see [details](security.md): [semantics](semantics.md#exemplars).
 
 ## For whom
 
-Exemplars and `offcpud_waited_on_seconds_total` are details: who may not see [those](security.md)
-gets the other metrics.
+Exemplars, `offcpud_waited_on_seconds_total` and `offcpud_stalls_waiting_on` are details: who may not
+see [those](security.md) gets the other metrics.
 )";
 
 std::string document() {

@@ -151,6 +151,7 @@ TEST(OwnChains, OfAProcessWaitsForItsChildrenAreNoWaitsForItsUnit) {
       .on(process, WaitFor::Answer, On::Unit, "shop", 1.5)
       .on(process, WaitFor::Answer, On::Unit, "db", 0.5);
   host.inputs.sites.rows.back().child = {.ns = 1.5e9 * HandMadeInputs::kSeconds};
+  host.inputs.peers.rows.front().child = {.ns = 1.5e9 * HandMadeInputs::kSeconds};
   host.inputs.process = process;
   host.inputs.unit_of_process = "shop";
   const Cause answer = causes_of(host.made(), process).causes.at(0);
