@@ -78,10 +78,10 @@ TopColumn now_column(const Told& told) {
   return {"NOW", kLongestWidth, Align::Left, 7, [told](const TopRow& row) -> std::string {
             const TopWaits::Site* site = main_site(row, told);
             if (site == nullptr || site->lasting == 0 || !cpu_cause(row, told).empty()) return "-";
-            const std::string number = std::to_string(site->lasting);
+            std::string number = std::to_string(site->lasting);
             if (site->oldest <= 0) return number;
             const std::string age = age_cell(site->oldest + told.age, site->estimated);
-            const std::string text = number + ", " + age;
+            std::string text = number + ", " + age;
             if (terminal_width(text) <= kLongestWidth) return text;
             return number + ", " + without_smaller_unit(age);
           }};

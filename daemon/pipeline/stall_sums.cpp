@@ -32,8 +32,8 @@ constexpr std::size_t kMostOn = 10;  // of one cgroup, without those in parenthe
 using ThreadsOn = std::map<std::pair<WaitFor, std::string>, std::uint32_t>;
 
 std::string name_of_cgroup(const std::string& path) {
-  SubjectLabels labels = labels_of_cgroup(path);
-  return labels.unit.empty() ? path : std::move(labels.unit);
+  const SubjectLabels labels = labels_of_cgroup(path);
+  return labels.unit.empty() ? path : labels.unit;
 }
 
 std::string on_of(const Stall& stall, const StallPeers& peers) {
