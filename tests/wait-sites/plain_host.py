@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""plain_host.py COMMAND...: runs it, in a mount namespace of its own, as on a host without debug packages.
+"""plain_host.py COMMAND...: runs it in a mount namespace of its own, as on a host without debug packages.
 
 A daemon may look for such packages in the root of any process that has the same library mapped, so it
 is not enough to hide their folder: programs that are started here have a C library with another
 build-id."""
 
+import ctypes
 import os
 import re
 import subprocess
@@ -12,6 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+CLONE_NEWNS = 0x00020000  # include/uapi/linux/sched.h
 MARK = b"\4\0\0\0\x14\0\0\0\3\0\0\0GNU\0"  # of a note with a build-id of 20 bytes
 
 
@@ -35,6 +37,9 @@ def hide(library, folder):
 
 
 def main():
+    if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNS) != 0:
+        sys.exit("plain_host.py: no mount namespace of its own: " + os.strerror(ctypes.get_errno()))
+    subprocess.run(["mount", "--make-rprivate", "/"], check=True)
     # Static or not, what runs already keeps its libraries.
     folder = Path(tempfile.mkdtemp(prefix="offcpud-plain-host-"))
     folder.chmod(0o755)
