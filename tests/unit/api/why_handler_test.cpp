@@ -297,10 +297,10 @@ TEST_F(WhyHandlerTest, OfAProcessIsToldWhatOthersDidDuringItsOwnWaits) {
   EXPECT_EQ(by["parts"][0]["for"], "storage");
   EXPECT_NEAR(by["parts"][0]["threads"].get<double>(), 1.2, 1e-9);
   EXPECT_NEAR(by["parts"][0]["error"].get<double>(), 0.1, 1e-9) << "of 1 s in 10 s";
-  EXPECT_EQ(by["parts"][1]["kind"], "unknown") << "2.4 threads wait, of which 1.6 were followed";
-  EXPECT_NEAR(by["parts"][1]["threads"].get<double>(), 0.8, 1e-9);
-  EXPECT_EQ(by["parts"][2]["kind"], "runs");
-  EXPECT_NEAR(by["parts"][2]["threads"].get<double>(), 0.4, 1e-9);
+  EXPECT_EQ(by["parts"][1]["kind"], "runs");
+  EXPECT_NEAR(by["parts"][1]["threads"].get<double>(), 0.4, 1e-9);
+  EXPECT_EQ(by["parts"][2]["kind"], "unknown") << "2.4 threads wait, of which 1.6 were followed";
+  EXPECT_NEAR(by["parts"][2]["threads"].get<double>(), 0.8, 1e-9);
   EXPECT_THAT(answer["verdicts"][0]["sentence"].get<std::string>(),
               HasSubstr("; 50 % of that time audit.service waits for storage on device vda"));
   EXPECT_TRUE(answer["sources"]["chains"]["missing"].is_null());
