@@ -38,15 +38,7 @@ WAITERS = 3
 PAUSE = 0.2  # seconds for which somebody has the lock
 
 # One of a unit has the lock nearly always, the others wait for it.
-HOLDS = """
-import fcntl, sys, time
-book = open(sys.argv[1], "a")
-while True:
-    fcntl.flock(book, fcntl.LOCK_EX)
-    time.sleep(float(sys.argv[2]))
-    fcntl.flock(book, fcntl.LOCK_UN)
-    time.sleep(0.005)
-"""
+HOLDS = (TESTS / "support" / "lock_taker.py").read_text()
 NAPS = "import time\nwhile True: time.sleep(1)\n"
 IDLE = 20  # units of each host that only nap
 # One process has a lock for good, the other is stuck.

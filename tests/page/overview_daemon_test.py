@@ -16,16 +16,7 @@ import browser
 import incident
 
 PAUSE = 0.2  # seconds
-# A lock on a file, which is had for a known time again and again.
-TAKER = """
-import fcntl, sys, time
-book = open(sys.argv[1], "a")
-while True:
-    fcntl.flock(book, fcntl.LOCK_EX)
-    time.sleep(float(sys.argv[2]))
-    fcntl.flock(book, fcntl.LOCK_UN)
-    time.sleep(0.005)
-"""
+TAKER = pathlib.Path(__file__).resolve().parent.parent / "support" / "lock_taker.py"
 CALM = 270  # seconds before the incident of the picture
 TROUBLE = 75
 
@@ -89,7 +80,7 @@ class RealDaemon(unittest.TestCase):
         path = f"{name}\ufffd//{cgroup.directory.stat().st_ino}"
         book = self.folder() / "book"
         for pause in (PAUSE, 0):
-            self.units.start(cgroup, [sys.executable, "-c", TAKER, str(book), str(pause)])
+            self.units.start(cgroup, [sys.executable, TAKER, str(book), str(pause)])
         page = self.open(unit=path)
         # One of two threads waits for the lock nearly all of the time.
         page.wait(f"(row => row && parseFloat(row.querySelector('.c-waiting').innerText) > 0.8 && "

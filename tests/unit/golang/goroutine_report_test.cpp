@@ -5,8 +5,7 @@
 
 #include "support/fake_clock.h"
 #include "unit/golang/fake_go.h"
-#include "unit/golang/files_in_memory.h"
-#include "unit/mappings/fakes.h"
+#include "unit/golang/mapped_go.h"
 
 namespace offcpud {
 namespace {
@@ -18,13 +17,7 @@ using testing_go::FakeGo;
 class GoroutineReportTest : public testing::Test {
  public:
   Result<GoroutineReport> read() {
-    reader_.existing[FakeGo::kTgid].maps = {{.begin = FakeGo::kCode + FakeGo::kBias,
-                                             .end = FakeGo::kCode + FakeGo::kBias + 0x1000,
-                                             .offset = FakeGo::kCodeOffset,
-                                             .executable = true,
-                                             .inode = {},
-                                             .path = "/srv/shop"}};
-    files_.files["/srv/shop"] = go_.image();
+    testing_go::map_program(go_, reader_, files_);
     const auto pause = [this](std::chrono::milliseconds length) {
       clock_.advance(length);
       return !between_ || between_();

@@ -6,8 +6,7 @@
 #include "support/fake_clock.h"
 #include "support/rules_of.h"
 #include "unit/golang/fake_go.h"
-#include "unit/golang/files_in_memory.h"
-#include "unit/mappings/fakes.h"
+#include "unit/golang/mapped_go.h"
 
 namespace offcpud {
 namespace {
@@ -32,13 +31,7 @@ class GoroutineSamplerTest : public testing::Test {
  public:
   GoroutineSamplerTest() {
     add_process(FakeGo::kTgid, "shop");
-    reader_.existing[FakeGo::kTgid].maps = {{.begin = FakeGo::kCode + FakeGo::kBias,
-                                             .end = FakeGo::kCode + FakeGo::kBias + 0x1000,
-                                             .offset = FakeGo::kCodeOffset,
-                                             .executable = true,
-                                             .inode = {},
-                                             .path = "/srv/shop"}};
-    files_.files["/srv/shop"] = go_.image();
+    testing_go::map_program(go_, reader_, files_);
     go_.before = [this](const MemoryPiece& piece) {
       if (piece.address != go_.list()) return;
       ++looks_;

@@ -6,8 +6,7 @@
 #include "support/fake_clock.h"
 #include "support/rules_of.h"
 #include "unit/golang/fake_go.h"
-#include "unit/golang/files_in_memory.h"
-#include "unit/mappings/fakes.h"
+#include "unit/golang/mapped_go.h"
 
 namespace offcpud {
 namespace {
@@ -31,13 +30,7 @@ class WatchedProgramTest : public testing::Test {
  public:
   WatchedProgram& start(std::size_t least_goroutines = 0) {
     while (go_.count() < least_goroutines) go_.add({.id = go_.count()});
-    reader_.existing[FakeGo::kTgid].maps = {{.begin = FakeGo::kCode + FakeGo::kBias,
-                                             .end = FakeGo::kCode + FakeGo::kBias + 0x1000,
-                                             .offset = FakeGo::kCodeOffset,
-                                             .executable = true,
-                                             .inode = {},
-                                             .path = "/srv/shop"}};
-    files_.files["/srv/shop"] = go_.image();
+    testing_go::map_program(go_, reader_, files_);
     auto program = GoProgram::open({reader_, files_, go_}, FakeGo::kTgid);
     if (!program) throw std::logic_error(program.error().message());
     return watched_.emplace(*std::move(program), go_, clock_, FakeGo::kTgid);
