@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/releasers_json.h"
 
-#include <cstdint>
-#include <string>
 #include <utility>
+
+#include "api/json_or_null.h"
 
 namespace offcpud {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json text_or_null(const std::string& text) {
-  return text.empty() ? Json(nullptr) : Json(text);
-}
-
-Json number_or_null(std::uint32_t number) {
-  return number == 0 ? Json(nullptr) : Json(number);
-}
 
 }  // namespace
 

@@ -8,9 +8,11 @@
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <utility>
 
+#include "api/json_or_null.h"
 #include "api/labels_json.h"
 #include "api/releasers_json.h"
 #include "api/stall_query.h"
@@ -38,18 +40,10 @@ std::string hexadecimal(std::uint64_t value) {
   return "0x" + std::string(digits.data(), end);
 }
 
-Json text_or_null(const std::string& text) {
-  return text.empty() ? Json(nullptr) : Json(text);
-}
-
 Json texts_json(std::span<const std::string> texts) {
   Json list = Json::array();
   for (const std::string& text : texts) list.push_back(text);
   return list;
-}
-
-Json id_or_null(std::uint32_t id) {
-  return id == 0 ? Json(nullptr) : Json(id);
 }
 
 // Any argument may be a pointer; /proc/PID/syscall hides them all from other users.
@@ -110,9 +104,9 @@ void append_held_by(Json& json, const Stall& stall, const StallPeers& peers) {
   const LockHolder& holder = *held->holder;
   const bool thread = holder.is_thread();
   json["held_by"] = {{"lock", name_of(holder.kind)},
-                     {"pid", id_or_null(holder.process.local_tgid)},
+                     {"pid", number_or_null(holder.process.local_tgid)},
                      {"process", text_or_null(comm_text(holder.process.comm))},
-                     {"tid", thread ? id_or_null(holder.local_tid) : Json(nullptr)},
+                     {"tid", thread ? number_or_null(holder.local_tid) : Json(nullptr)},
                      {"comm", thread ? text_or_null(comm_text(holder.comm)) : Json(nullptr)},
                      {"cgroup", held->holder_cgroup},
                      {"deadlock", peers.is_deadlocked(stall)}};
@@ -122,21 +116,23 @@ void append_held_by(Json& json, const Stall& stall, const StallPeers& peers) {
 // can see.
 class Releasers {
  public:
-  explicit Releasers(const View& view) : releases_(releases_of(view, names_)) {}
+  explicit Releasers(const View& view) : view_(view) {}
 
   // Left out where a holder is known, where it is no lock, and where too little was seen.
   void append(Json& json, const Stall& stall, const StallPeers& peers) {
     const bool is_lock = stall.wait != nullptr && stall.wait->wait_for == WaitFor::Lock;
     if (stall.ended || !is_lock || peers.held(stall) != nullptr) return;
+    if (!releases_) releases_ = releases_of(view_, names_);
     const std::string& unit = names_.of(stall.labels->cgroup);
-    if (const auto found = releasers_of(releases_, unit, stall.wait->site)) {
+    if (const auto found = releasers_of(*releases_, unit, stall.wait->site)) {
       json["released_by"] = releasers_json(found);
     }
   }
 
  private:
+  const View& view_;
   UnitNames names_;
-  Source<UnitRelease> releases_;
+  std::optional<Source<UnitRelease>> releases_;  // once a stall needs them
 };
 
 // The kernel writes an address in place of a function that it has no name for.
@@ -152,7 +148,7 @@ Json stack_json(const Stall& stall, const WaitDetail& detail, const StallSight& 
 Json woken_by_json(const Stall& stall) {
   if (!stall.woken_from) return nullptr;
   return {{"from", kWakerNames[*stall.woken_from]},
-          {"tid", id_or_null(stall.waker_tid)},
+          {"tid", number_or_null(stall.waker_tid)},
           {"comm", text_or_null(stall.waker_comm)}};
 }
 
@@ -187,8 +183,8 @@ Json stall_json(const Stall& stall, const StallPeers& peers, const StallSight& s
                {"since", rfc3339(stall.since)},
                {"duration_seconds", static_cast<double>(stall.duration_ns) / kNanoseconds},
                {"estimated", stall.estimated},
-               {"pid", id_or_null(stall.local_tgid)},
-               {"tid", id_or_null(stall.local_tid)},
+               {"pid", number_or_null(stall.local_tgid)},
+               {"tid", number_or_null(stall.local_tid)},
                {"comm", stall.comm},
                {"process", text_or_null(stall.process_comm)}};
   append_labels(json, *stall.labels);

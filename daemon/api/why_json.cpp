@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "api/json_or_null.h"
 #include "api/releasers_json.h"
 #include "api/why_answer.h"
 #include "base/no_unit.h"
@@ -21,14 +22,6 @@ constexpr std::array<const char*, 7> kDeeds = {"waits", "runs",    "sleeps", "id
                                                "loads", "unknown", "end"};
 static_assert(static_cast<std::size_t>(Cause::Kind::Unknown) + 1 == kKinds.size());
 static_assert(static_cast<std::size_t>(WhyHop::Does::End) + 1 == kDeeds.size());
-
-Json text_or_null(const std::string& text) {
-  return text.empty() ? Json(nullptr) : Json(text);
-}
-
-Json number_or_null(std::uint32_t number) {
-  return number == 0 ? Json(nullptr) : Json(number);
-}
 
 const char* name_of(Cause::Kind kind) {
   return kKinds.at(static_cast<std::size_t>(kind));
