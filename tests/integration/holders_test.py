@@ -25,9 +25,12 @@ class Holders(WaitedOnCase):
         except subprocess.CalledProcessError:
             return ""
 
+    def waiters(self, cgroup, comm="lock-waiter"):
+        return [stall for stall in self.stalls(cgroup) if stall["comm"] == comm]
+
     def held(self, cgroup, comm="lock-waiter"):
         """Who holds the locks of these threads; None for whom nobody knows it."""
-        return [stall.get("held_by") for stall in self.stalls(cgroup) if stall["comm"] == comm]
+        return [stall.get("held_by") for stall in self.waiters(cgroup, comm)]
 
     def begin(self, unit, *arguments):
         program = self.run_in(unit, WORKLOADS / "held", *arguments, stdout=subprocess.PIPE)
@@ -90,7 +93,9 @@ class Holders(WaitedOnCase):
         self.begin(unit, "--kind", kind, "--ms", 60_000, "--waiters", 1)
         self.wait_until("the first line says why nobody is named", lambda: because in self.first_line(unit), 40)
         print(f"    | {self.first_line(unit)}", flush=True)
-        waits = [stall for stall in self.stalls(unit) if stall["comm"] == "lock-waiter"]
+        # `why` sums what was seen until now; who waits is a stall from the next look on.
+        self.wait_until("the stall is told", lambda: self.waiters(unit), 40)
+        waits = self.waiters(unit)
         self.say([(stall["for"], stall["site"], stall.get("held_by")) for stall in waits] == [("lock", site, None)],
                  "the stall", ("lock", site, None), waits)
 

@@ -21,13 +21,21 @@ TABLE = """
 """
 
 
+# What the rows allow is used.
+USES = {
+    "daemon/high/uses.h": '#include "low/uses.h"\n',
+    "daemon/low/uses.h": '#include <zlib.h>\n#include "sample.h"\n',
+}
+
+
 class LayersTest(unittest.TestCase):
-    def said(self, files=(), table=TABLE, folders=("base", "low", "high")):
+    def said(self, files=(), table=TABLE, folders=("base", "low", "high"), uses=USES):
         with tempfile.TemporaryDirectory() as name:
             root = pathlib.Path(name)
             for folder in folders:
                 root.joinpath("daemon", folder).mkdir(parents=True)
-            for path, text in {"docs/architecture.md": table, "bpf/sample.h": "", **dict(files)}.items():
+            uses = {path: text for path, text in uses.items() if path.split("/")[1] in folders}
+            for path, text in {"docs/architecture.md": table, "bpf/sample.h": "", **uses, **dict(files)}.items():
                 root.joinpath(path).parent.mkdir(parents=True, exist_ok=True)
                 root.joinpath(path).write_text(text)
             done = subprocess.run([sys.executable, LAYERS, root], capture_output=True, text=True)
@@ -63,6 +71,16 @@ class LayersTest(unittest.TestCase):
             ["daemon/base/a.h includes curl/curl.h: base may not use curl"],
         )
 
+    def test_a_row_allows_only_what_its_folder_uses(self):
+        self.assertEqual(
+            self.said(uses={}),
+            [
+                "the row high allows low, which high does not use",
+                "the row low allows bpf, which low does not use",
+                "the row low allows zlib, which low does not use",
+            ],
+        )
+
     def test_folders_and_rows_agree(self):
         self.assertEqual(
             self.said(folders=("base", "high", "more")),
@@ -71,12 +89,16 @@ class LayersTest(unittest.TestCase):
 
     def test_a_circle_of_rows_is_told(self):
         table = TABLE.replace("| below | bpf |", "| below | bpf, high |")
-        self.assertEqual(len(self.said(table=table)), 1)
-        self.assertIn("circle: ", self.said(table=table)[0])
+        said = self.said({"daemon/low/b.h": '#include "high/uses.h"\n'}, table=table)
+        self.assertEqual(len(said), 1)
+        self.assertIn("circle: ", said[0])
 
     def test_a_row_names_only_folders_with_a_row(self):
         table = TABLE.replace("| above | low |", "| above | low, lwo |")
-        self.assertEqual(self.said(table=table), ["the row high names lwo, which has no row"])
+        self.assertEqual(
+            self.said(table=table),
+            ["the row high names lwo, which has no row", "the row high allows lwo, which high does not use"],
+        )
 
 
 if __name__ == "__main__":
