@@ -16,6 +16,24 @@ PREFIX = f"/offcpud-test-{os.getpid()}"
 SKIPPED = 77
 
 
+def slow(test):
+    """Marks a class or a method that the suite `acceptance` runs, and `integration` does not."""
+    test.slow = True
+    return test
+
+
+class Part(unittest.TestLoader):
+    """Those that are marked as slow, or those that are not."""
+
+    def __init__(self, wanted):
+        super().__init__()
+        self.slow = {"quick": False, "slow": True}[wanted]
+
+    def getTestCaseNames(self, case):  # noqa: N802 unittest's name
+        return [name for name in super().getTestCaseNames(case)
+                if self.slow == (getattr(case, "slow", False) or getattr(getattr(case, name), "slow", False))]
+
+
 class Case(unittest.TestCase):
     """Uses the suite's daemon; a class with `settings` starts one of its own."""
 
@@ -211,9 +229,13 @@ class Case(unittest.TestCase):
 
 
 def main():
-    """Runs the module's tests; status 77 with the reason when every one of them was skipped."""
-    program = unittest.main(exit=False, verbosity=0)
-    result = program.result
+    """Runs the module's tests, or the part of them that OFFCPUD_PART names; status 77 with the reason when every one
+    of them was skipped."""
+    part = os.environ.get("OFFCPUD_PART")
+    loader = Part(part) if part else unittest.defaultTestLoader
+    result = unittest.main(exit=False, verbosity=0, testLoader=loader).result
+    if not result.testsRun and not result.skipped:
+        sys.exit(f"{sys.argv[0]}: no test is {part or 'here'}")
     if not result.wasSuccessful():
         sys.exit(1)
     if result.testsRun == len(result.skipped) or (result.skipped and not result.testsRun):

@@ -6,7 +6,7 @@ import subprocess
 import time
 
 import host
-from case import PREFIX, Case, main
+from case import PREFIX, Case, main, slow
 from daemon import BLOCKED
 
 
@@ -117,6 +117,7 @@ class LeftCensored(Case):
         self.expect_equal("their seconds", 0.0, seconds)
 
 
+@slow
 class FewPlaces(Case):
     settings = {"max_cgroups": 16}
 
@@ -189,6 +190,7 @@ class Reused(Case):
                           1 if host.init_is_guarded() else 0)
 
 
+@slow
 class NamedInTime(Case):
     settings = {"max_cgroups": 4096, "max_series": 20_000, "classic_buckets": 14}
 
@@ -216,6 +218,7 @@ class NamedInTime(Case):
                           window.runqueue(cgroup="(unknown)").count)
 
 
+@slow
 class ManyShortLived(Case):
     settings = {"max_series": 150, "max_cgroups": 8192, "linger": "10s"}
 

@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections import Counter
 
-from case import main
+from case import main, slow
 from daemon import WORKLOADS
 from waited_on_case import WaitedOnCase
 
@@ -60,9 +60,11 @@ class Holders(WaitedOnCase):
         for kind in ("mutex", "recursive", "errorcheck", "adaptive", "std"):
             self.locked(kind, "mutex")
 
+    @slow
     def test_robust_mutex(self):
         self.locked("robust", "robust_mutex")
 
+    @slow
     def test_priority_inheriting_mutex(self):
         self.locked("pi", "pi_mutex")
 
@@ -124,6 +126,7 @@ class Holders(WaitedOnCase):
                                capture_output=True, text=True, check=False).stdout
         return "long unsigned int blocker;" in types
 
+    @slow
     def test_in_a_pid_namespace(self):
         """There the numbers in locks are others."""
         unit = self.new_unit("inner")
@@ -134,10 +137,12 @@ class Holders(WaitedOnCase):
         for holder in self.all_know(unit):
             self.say(holder["comm"] == "lock-holder", "thread", "lock-holder", holder["comm"])
 
+    @slow
     def test_many_in_turn_have_none(self):
         """Tens of thousands of waits for a lock that always somebody holds: nobody holds it for long."""
         self.in_turn(6, 500)
 
+    @slow
     def test_many_in_turn_have_none_however_long_each_waits(self):
         """60 threads have the lock for 20 ms each, so each waits for more than a second."""
         self.in_turn(60, 20_000)
@@ -187,6 +192,7 @@ class Holders(WaitedOnCase):
         self.wait_until("it has ended", lambda: self.daemon.scrape().value(
             "offcpud_deadlocked_threads", **labels) == 0, 40)
 
+    @slow
     def test_deadlock_of_two(self):
         self.deadlock(2)
 

@@ -4,7 +4,7 @@
 import os
 
 import host
-from case import PREFIX, Case, main
+from case import PREFIX, Case, main, slow
 
 
 class RunQueue(Case):
@@ -28,12 +28,14 @@ class RunQueue(Case):
         self.expect_equal("blocked episodes but the gates", 0, blocked.count - gates, 2)
         return window
 
+    @slow
     def test_two_spinners_share_a_cpu(self):
         self.spin(2)
 
     def test_three_spinners_share_a_cpu(self):
         self.spin(3)
 
+    @slow
     def test_eight_spinners_share_a_cpu(self):
         self.spin(8)
 

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import prometheus_text
-from case import main
+from case import main, slow
 from daemon import BUILD
 from secured import ALICE, TLS, WRONG, Secured
 from tls_files import bcrypt
@@ -74,6 +74,7 @@ class Passwords(Secured):
         self.say(set(seen) <= {401, 503}, "answers to guesses", "401 or 503", set(seen))
 
 
+@slow
 class LockOut(Secured):
     """New logins while wrong passwords arrive without end, from 16 connections."""
 

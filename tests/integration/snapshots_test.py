@@ -18,7 +18,7 @@ from datetime import datetime
 from pathlib import Path
 
 import host
-from case import Case, main
+from case import Case, main, slow
 from daemon import BUILD, WORKLOADS
 
 INTERVAL = "offcpud_sampling_interval_seconds"
@@ -145,6 +145,7 @@ class Totals(SnapshotCase):
         self.expect_equal("stacks that are not complete", 0,
                           sum(1 for root in roots if "incomplete" in root))
 
+    @slow
     def test_ten_thousand_stacks(self):
         """Each is kept apart, none is taken for another."""
         self.wait_for_interval(0.0001)
@@ -196,6 +197,7 @@ class Totals(SnapshotCase):
                           absolute=3.5 * window.slack())
 
 
+@slow
 class Sampling(SnapshotCase):
     settings = {"snapshots.interval": "1s", "snapshots.stacks_per_second": "2400"}
 
@@ -225,6 +227,7 @@ class Sampling(SnapshotCase):
         self.expect_long_waits(window, truth, stacks)
 
 
+@slow
 class Focus(SnapshotCase):
     """With so few stacks a second that the whole host is sampled coarsely."""
 
@@ -340,6 +343,7 @@ class Names(SnapshotCase):
     def test_processes_that_live_for_milliseconds(self):
         self.expect_names("short_lives")
 
+    @slow
     def test_of_a_copy_of_what_is_known(self):
         """As one container has the same files as another one: contents are known by build-id, but
         the kernel tells files apart."""
@@ -406,6 +410,7 @@ class AsTheService(SnapshotCase):
                  gates[:1] and gates[0]["stack"])
 
 
+@slow
 class InAPidNamespace(SnapshotCase):
     settings = {**SnapshotCase.settings,
                 "launcher": ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]}

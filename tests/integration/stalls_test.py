@@ -6,7 +6,7 @@ import time
 from datetime import datetime
 from pathlib import Path
 
-from case import main
+from case import main, slow
 from in_progress import InProgressCase
 
 
@@ -90,9 +90,11 @@ class Stalls(InProgressCase):
         """Who holds it is looked up at the end of a window: holders_test."""
         self.locked("mutex", knows_owner=False)
 
+    @slow
     def test_robust_mutex(self):
         self.locked("robust_mutex", knows_owner=False)
 
+    @slow
     def test_priority_inheriting_mutex(self):
         self.locked("pi_mutex", knows_owner=True)
 
