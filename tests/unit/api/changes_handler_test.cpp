@@ -8,7 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "api/changes_ranges.h"
+#include "changes/chosen_ranges.h"
 #include "support/fake_clock.h"
 #include "unit/http/later_response.h"
 
