@@ -126,13 +126,6 @@ SymbolCache::Object* SymbolCache::touch(ObjectId id) {
   return &found->second;
 }
 
-std::optional<FrameName> SymbolCache::resolve_address(ObjectId id, std::uint64_t address) {
-  const Object* object = touch(id);
-  if (object == nullptr) return std::nullopt;
-  if (!object->symbols) return unnamed(object->name, address);
-  return name_of(*object, address);
-}
-
 std::optional<FrameName> SymbolCache::resolve_offset(ObjectId id, std::uint64_t file_offset) {
   const Object* object = touch(id);
   if (object == nullptr) return std::nullopt;
