@@ -2,11 +2,10 @@
 #include "symbols/symbol_cache.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <utility>
 
 #include "base/deleted_path.h"
+#include "base/text.h"
 #include "symbols/demangle.h"
 
 namespace offcpud {
@@ -25,12 +24,6 @@ std::string name_of_path(std::string_view path) {
   return shown_name(path.substr(0, kMaxObjectName));
 }
 
-std::string hex(std::uint64_t value) {
-  std::array<char, 16> digits{};
-  const auto result = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16);
-  return {digits.data(), result.ptr};
-}
-
 FrameName unnamed(const std::string& object, std::uint64_t place) {
   return {place_name(object, place), NameSource::Offset};
 }
@@ -44,7 +37,7 @@ Result<ElfSymbols> read_symbols(const ObjectFile& file) {
 }  // namespace
 
 std::string place_name(const std::string& object, std::uint64_t place) {
-  return "[" + object + "+0x" + hex(place) + "]";
+  return "[" + object + "+0x" + hexadecimal(place) + "]";
 }
 
 void SymbolCache::load(ObjectId id, const ObjectFile& file) {
@@ -144,7 +137,9 @@ std::optional<std::uint64_t> SymbolCache::address_of(ObjectId id, std::uint64_t 
 FrameName SymbolCache::name_of(const Object& object, std::uint64_t address) {
   const auto found = (*object.symbols)->symbols.functions().find(address);
   if (!found) return unnamed(object.name, address);
-  if (found->name.empty()) return {object.name + "!fn_" + hex(found->start), NameSource::Frame};
+  if (found->name.empty()) {
+    return {object.name + "!fn_" + hexadecimal(found->start), NameSource::Frame};
+  }
   return {demangled_.shown(found->name), NameSource::Symbol};
 }
 
