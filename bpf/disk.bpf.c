@@ -44,7 +44,7 @@ struct {
 
 /* A number that stays the same while the bio is under way. Programs may not use a pointer as a
  * number, but may subtract one from another. */
-static __always_inline __u64 number_of(struct bio *bio)
+static __always_inline __u64 bio_number(struct bio *bio)
 {
 	struct block_device *device = bio->bi_bdev;
 	__u64 number = (__u64)bio;
@@ -135,7 +135,7 @@ int BPF_PROG(on_block_getrq, struct bio *submitted)
 		cgroup_id = charged_cgroup(bio);
 	else
 		cgroup_id = task->cgroups->dfl_cgrp->kn->id;
-	request_note(number_of(bio), cgroup_id, now);
+	request_note(bio_number(bio), cgroup_id, now);
 	if (cost_is_timed(now))
 		cost_add_sampled(OFFCPUD_PROGRAM_GETRQ, now);
 	return 0;
@@ -153,18 +153,18 @@ SUBPROGRAM int load_create(struct offcpud_disk_loader *loader, struct request *r
 	return 0;
 }
 
-static __always_inline __u32 operation_of(struct request *rq)
+static __always_inline __u32 request_operation(struct request *rq)
 {
 	__u32 operation = rq->cmd_flags & REQ_OP_MASK;
 
 	if (operation == REQ_OP_DISCARD)
 		return OFFCPUD_DISK_DISCARD;
-	return operation & 1 ? OFFCPUD_DISK_WRITE : OFFCPUD_DISK_READ;
+	return operation & REQ_OP_OUT ? OFFCPUD_DISK_WRITE : OFFCPUD_DISK_READ;
 }
 
 /* Whether the request is done as a whole. A request that also flushes the disk's cache completes
  * twice: once with its data, and once as a whole (block/blk-flush.c). */
-static __always_inline bool is_done(struct request *rq, unsigned int bytes)
+static __always_inline bool request_is_done(struct request *rq, unsigned int bytes)
 {
 	__u32 flush = 1 << 4;
 
@@ -176,18 +176,18 @@ static __always_inline bool is_done(struct request *rq, unsigned int bytes)
 static __always_inline int request_end(struct request *rq, unsigned int bytes, __u64 now)
 {
 	struct offcpud_disk_loader loader = {.cgroup_id = OFFCPUD_LOADER_UNKNOWN};
-	bool done = is_done(rq, bytes);
+	bool done = request_is_done(rq, bytes);
 	__u64 since_ns = rq->start_time_ns;
 	struct disk_request *request, found = {};
 	struct offcpud_disk_load *load;
-	__u32 operation = operation_of(rq);
+	__u32 operation = request_operation(rq);
 	struct gendisk *disk = rq->q->disk;
 	struct bio *bio = rq->bio;
 
 	/* A flush by itself has no bio. It is not counted, but the request that wants it is. */
 	if (!bio || !disk)
 		return 0;
-	request = request_find(number_of(bio), &found);
+	request = request_find(bio_number(bio), &found);
 	if (request && since_ns < found.since_ns + STALE_NS) {
 		loader.cgroup_id = found.cgroup_id;
 		if (!since_ns)

@@ -47,6 +47,7 @@ struct request {
 
 /* include/linux/blk_types.h */
 #define REQ_OP_MASK    0xff
+#define REQ_OP_OUT     1 /* in operations that move data to the disk: op_is_write() */
 #define REQ_OP_DISCARD 3
 
 /* include/linux/blk-mq.h. The flags have been numbers of bits since 6.11; before that

@@ -136,7 +136,8 @@ static __always_inline void history_begin_run(struct cpu_history *history, __u64
 /* Adds to the time for which the cgroup `taker` kept this one off; to OTHER if it has no room. */
 __noinline int taker_add(struct offcpud_kept_off_times *times, __u64 taker, __u64 ns)
 {
-	__u32 first = taker * 0x9e3779b97f4a7c15ULL >> 32, window = READ_ONCE(taker_window) & 1;
+	__u32 window = READ_ONCE(taker_window) & (OFFCPUD_TAKER_WINDOWS - 1);
+	__u32 first = taker * 0x9e3779b97f4a7c15ULL >> 32;
 
 	if (!times)
 		return 0;

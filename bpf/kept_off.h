@@ -29,7 +29,7 @@ struct offcpud_taker_time {
 };
 
 #define OFFCPUD_TAKER_PLACES  64 /* a power of two */
-#define OFFCPUD_TAKER_WINDOWS 2
+#define OFFCPUD_TAKER_WINDOWS 2	 /* a power of two */
 
 /*
  * For how long others had the CPU while threads of a cgroup waited for it. Throttled threads are

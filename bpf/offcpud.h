@@ -7,12 +7,7 @@
 #include <linux/types.h>
 
 #include "latency_slot.h"
-
-#ifdef __cplusplus
-#define OFFCPUD_ASSERT static_assert
-#else
-#define OFFCPUD_ASSERT _Static_assert
-#endif
+#include "static_assert.h"
 
 /* What a histogram counts: a reason for blocking or a cause of waiting for a CPU. The order is part
  * of the layout. */

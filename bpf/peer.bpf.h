@@ -138,10 +138,10 @@ static __always_inline __u32 device_of(struct inode *inode)
 	struct block_device___peer *device;
 	struct super_block *super;
 
-	if (type_of(inode) == S_IFBLK)
+	if (inode_type(inode) == S_IFBLK)
 		return BPF_CORE_READ(inode, i_rdev);
-	if (type_of(inode) == S_IFSOCK || type_of(inode) == S_IFIFO ||
-	    is_in_memory(magic_of(inode)) || magic_of(inode) == ANON_INODE_FS_MAGIC)
+	if (inode_type(inode) == S_IFSOCK || inode_type(inode) == S_IFIFO ||
+	    is_in_memory(inode_magic(inode)) || inode_magic(inode) == ANON_INODE_FS_MAGIC)
 		return 0;
 	super = BPF_CORE_READ(inode, i_sb);
 	device = BPF_CORE_READ((struct super_block___peer *)super, s_bdev);
@@ -238,7 +238,7 @@ SUBPROGRAM int peer_note_ender(struct chosen *chosen, struct task_struct *woken,
 	ender->file = (__u64)file;
 	inode = inode_of(file);
 	ender->inode = (__u64)inode;
-	if (type_of(inode) == S_IFSOCK)
+	if (inode_type(inode) == S_IFSOCK)
 		peer_describe(&ender->socket,
 			      BPF_CORE_READ((struct file___waited *)file, private_data), 0);
 	return 0;
@@ -249,13 +249,13 @@ static __always_inline bool same_address(const __u32 *one, const __u32 *other)
 	return one[0] == other[0] && one[1] == other[1] && one[2] == other[2] && one[3] == other[3];
 }
 
-static __always_inline bool is_no_address(const __u32 *address)
+static __always_inline bool address_is_none(const __u32 *address)
 {
 	return !address[0] && !address[1] && !address[3] &&
 	       (!address[2] || address[2] == V4_MAPPED);
 }
 
-static __always_inline bool is_loopback(const __u32 *address)
+static __always_inline bool address_is_loopback(const __u32 *address)
 {
 	if (address[0] || address[1])
 		return false;
@@ -266,9 +266,9 @@ static __always_inline bool is_loopback(const __u32 *address)
 
 /* Whether a socket's other end is in its own network namespace for certain: no other host has this
  * address. */
-static __always_inline bool is_local(const struct offcpud_socket *socket)
+static __always_inline bool socket_is_local(const struct offcpud_socket *socket)
 {
-	return is_loopback(socket->remote) || same_address(socket->remote, socket->local);
+	return address_is_loopback(socket->remote) || same_address(socket->remote, socket->local);
 }
 
 /*
@@ -277,16 +277,17 @@ static __always_inline bool is_local(const struct offcpud_socket *socket)
  * nothing: whoever asks another host turns to such a port, too. Each namespace has a loopback of
  * its own.
  */
-static __always_inline bool ends_meet(const struct offcpud_socket *at,
-				      const struct offcpud_socket *from)
+static __always_inline bool socket_ends_meet(const struct offcpud_socket *at,
+					     const struct offcpud_socket *from)
 {
 	bool same_netns = at->netns == from->netns;
 
 	if (!at->local_port || at->local_port != from->remote_port)
 		return false;
-	if (is_no_address(at->local))
-		return same_netns && is_local(from);
-	return same_address(at->local, from->remote) && (same_netns || !is_loopback(at->local));
+	if (address_is_none(at->local))
+		return same_netns && socket_is_local(from);
+	return same_address(at->local, from->remote) &&
+	       (same_netns || !address_is_loopback(at->local));
 }
 
 /*
@@ -295,15 +296,15 @@ static __always_inline bool ends_meet(const struct offcpud_socket *at,
  * matches at one end only. A listener is the other end of nothing: that is the socket that it gives
  * to accept().
  */
-static __always_inline bool is_other_end(const struct offcpud_socket *own,
-					 const struct offcpud_socket *other)
+static __always_inline bool socket_is_other_end(const struct offcpud_socket *own,
+						const struct offcpud_socket *other)
 {
 	if (own->protocol != other->protocol || other->state == TCP_LISTEN)
 		return false;
-	return ends_meet(other, own) || ends_meet(own, other);
+	return socket_ends_meet(other, own) || socket_ends_meet(own, other);
 }
 
-static __always_inline bool is_inet(const struct offcpud_socket *socket)
+static __always_inline bool socket_is_inet(const struct offcpud_socket *socket)
 {
 	return socket->family == AF_INET || socket->family == AF_INET6;
 }
@@ -319,8 +320,9 @@ static __always_inline bool ender_is_peer(const struct chosen *chosen, __u32 on,
 
 	if (!peer->tgid)
 		return false;
-	if (is_inet(&peer->socket))
-		return is_inet(&ender->socket) && is_other_end(&peer->socket, &ender->socket);
+	if (socket_is_inet(&peer->socket))
+		return socket_is_inet(&ender->socket) &&
+		       socket_is_other_end(&peer->socket, &ender->socket);
 	if (peer->socket.family == AF_UNIX)
 		return ended && (!ender->file || ender->socket.family == AF_UNIX);
 	if (on & (OFFCPUD_ON_PIPE | OFFCPUD_ON_EVENT))

@@ -52,12 +52,12 @@ static __always_inline struct inode *inode_of(struct file *file)
 	return CAN_CAST ? file->f_inode : BPF_CORE_READ(file, f_inode);
 }
 
-static __always_inline unsigned short type_of(struct inode *inode)
+static __always_inline unsigned short inode_type(struct inode *inode)
 {
 	return (CAN_CAST ? inode->i_mode : BPF_CORE_READ(inode, i_mode)) & S_IFMT;
 }
 
-static __always_inline unsigned long magic_of(struct inode *inode)
+static __always_inline unsigned long inode_magic(struct inode *inode)
 {
 	return CAN_CAST ? inode->i_sb->s_magic : BPF_CORE_READ(inode, i_sb, s_magic);
 }
@@ -99,13 +99,13 @@ static __always_inline __u32 class_of_file(struct task_struct *task, unsigned lo
 	if ((__u32)number >= table->max_fds)
 		return OFFCPUD_CLASS_OTHER;
 	inode = inode_of(file_in(table->fd + (__u32)number));
-	type = type_of(inode);
+	type = inode_type(inode);
 	if (type == S_IFIFO)
 		return OFFCPUD_CLASS_PIPE;
 	if (type == S_IFSOCK)
 		return OFFCPUD_CLASS_NETWORK;
 	/* Before the type: anonymous inodes have none up to 6.15, and S_IFREG since 6.16. */
-	magic = magic_of(inode);
+	magic = inode_magic(inode);
 	if (magic == ANON_INODE_FS_MAGIC)
 		return OFFCPUD_CLASS_POLL;
 	if (type == S_IFBLK || (type == S_IFREG && !is_in_memory(magic)))

@@ -13,11 +13,11 @@ struct {
 __u64 sockets_until_ns = 0;
 
 /* Whether a peer may be found by this socket: by its port, or as the other end of a unix socket. */
-static __always_inline bool is_wanted(const struct offcpud_socket *socket)
+static __always_inline bool socket_is_wanted(const struct offcpud_socket *socket)
 {
 	if (socket->family == AF_UNIX)
 		return socket->peer_inode;
-	return is_inet(socket) && socket->local_port;
+	return socket_is_inet(socket) && socket->local_port;
 }
 
 /* Returns 1 once the time is over: the kernel ends the read, and the next one begins with the same
@@ -43,7 +43,7 @@ int walk_sockets(struct bpf_iter__task_file *ctx)
 	__builtin_memset(record, 0, sizeof(*record));
 	inode = file->f_inode;
 	peer_describe(&record->peer.socket, socket, inode->i_ino);
-	if (!is_wanted(&record->peer.socket))
+	if (!socket_is_wanted(&record->peer.socket))
 		return 0;
 	peer_set_process(&record->peer, task);
 	record->uid = BPF_CORE_READ(task, real_cred, uid.val);

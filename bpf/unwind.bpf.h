@@ -31,7 +31,8 @@ struct pt_regs___unwind {
 	unsigned long bp, di, ip, cs, sp;
 } __attribute__((preserve_access_index));
 
-#define USER32_CS 0x23 /* arch/x86/include/asm/segment.h: __USER32_CS */
+#define PLT_ENTRY_MASK 15   /* an entry of a PLT has 16 bytes */
+#define USER32_CS      0x23 /* arch/x86/include/asm/segment.h: __USER32_CS */
 
 /* The value of an rbp that is not known. Not 0, which programs have in rbp at their outermost
  * frame; it is not aligned, and nothing is mapped there. */
@@ -41,8 +42,8 @@ struct pt_regs___unwind {
 #define UNWIND_DEPTH_MASK OFFCPUD_UNWIND_FRAMES
 #define UNWIND_ROW_MASK	  (OFFCPUD_UNWIND_CHUNK_ROWS - 1)
 #define UNWIND_PAGE_MASK  ((1U << OFFCPUD_UNWIND_PAGE_SHIFT) - 1)
-OFFCPUD_UNWIND_ASSERT((OFFCPUD_UNWIND_FRAMES & (OFFCPUD_UNWIND_FRAMES + 1)) == 0, "a mask");
-OFFCPUD_UNWIND_ASSERT((OFFCPUD_UNWIND_CHUNK_ROWS & UNWIND_ROW_MASK) == 0, "a power of two");
+OFFCPUD_ASSERT((OFFCPUD_UNWIND_FRAMES & (OFFCPUD_UNWIND_FRAMES + 1)) == 0, "a mask");
+OFFCPUD_ASSERT((OFFCPUD_UNWIND_CHUNK_ROWS & UNWIND_ROW_MASK) == 0, "a power of two");
 
 /* What the callback of bpf_loop returns. */
 #define WALK_ON	   0
@@ -280,7 +281,7 @@ static __always_inline bool find_cfa(struct unwind_walk *walk, struct offcpud_un
 		*cfa = walk->bp + offset;
 		return true;
 	case OFFCPUD_UNWIND_PLT:
-		*cfa = walk->sp + 8 + ((walk->ip & 15) >= offset ? 8 : 0);
+		*cfa = walk->sp + 8 + ((walk->ip & PLT_ENTRY_MASK) >= offset ? 8 : 0);
 		return true;
 	case OFFCPUD_UNWIND_AT_RSP:
 	case OFFCPUD_UNWIND_AT_RBP:
@@ -381,6 +382,11 @@ static __always_inline bool unwind_is_paused(void)
 	return walk && walk->paused;
 }
 
+static __always_inline void unwind_unlock(struct unwind_walk *walk)
+{
+	smp_store_release(&walk->locked, 0); /* pairs with xchg in unwind_lock() */
+}
+
 /* Whether the walk that paused on this CPU is this one, to be continued. One of another thread, or
  * of another `episode` of this thread, is given up. */
 static __always_inline bool unwind_goes_on(struct unwind_walk *walk, struct task_struct *task,
@@ -393,7 +399,7 @@ static __always_inline bool unwind_goes_on(struct unwind_walk *walk, struct task
 		return false;
 	if (paused == task->pid && walk->episode == episode)
 		return true;
-	walk->locked = 0;
+	unwind_unlock(walk);
 	return false;
 }
 
@@ -452,7 +458,7 @@ static __always_inline void unwind_release(void)
 	if (!walk)
 		return;
 	walk->paused = 0;
-	smp_store_release(&walk->locked, 0); /* pairs with xchg in unwind_lock() */
+	unwind_unlock(walk);
 }
 
 #endif

@@ -16,11 +16,7 @@
 
 #include <linux/types.h>
 
-#ifdef __cplusplus
-#define OFFCPUD_UNWIND_ASSERT static_assert
-#else
-#define OFFCPUD_UNWIND_ASSERT _Static_assert
-#endif
+#include "static_assert.h"
 
 /*
  * Where the caller's frame is. The CFA is what the stack pointer was before the call; the return
@@ -57,7 +53,7 @@ struct offcpud_unwind_rule {
 	__s32 addend;
 	__s32 rbp_offset;
 };
-OFFCPUD_UNWIND_ASSERT(sizeof(struct offcpud_unwind_rule) == 16, "rules are compared bytewise");
+OFFCPUD_ASSERT(sizeof(struct offcpud_unwind_rule) == 16, "rules are compared bytewise");
 
 /* Rules that always exist, at these indices. */
 #define OFFCPUD_UNWIND_RULE_INVALID 0
@@ -69,7 +65,7 @@ struct offcpud_unwind_row {
 	__u16 address; /* low 16 bits; the page says the others */
 	__u16 rule;    /* element of `unwind_rules` */
 };
-OFFCPUD_UNWIND_ASSERT(sizeof(struct offcpud_unwind_row) == 4, "the layout has no padding");
+OFFCPUD_ASSERT(sizeof(struct offcpud_unwind_row) == 4, "the layout has no padding");
 
 /* All rows of a chunk are one element of its map, because the kernel would round single rows up to
  * 8 bytes. */
@@ -101,7 +97,7 @@ struct offcpud_unwind_mapping_key {
 	__u32 tgid;	   /* in the daemon's PID namespace */
 	__u64 address;
 } __attribute__((packed));
-OFFCPUD_UNWIND_ASSERT(sizeof(struct offcpud_unwind_mapping_key) == 16, "no padding");
+OFFCPUD_ASSERT(sizeof(struct offcpud_unwind_mapping_key) == 16, "no padding");
 #define OFFCPUD_UNWIND_KEY_BITS 96
 
 struct offcpud_unwind_mapping {

@@ -199,7 +199,7 @@ SUBPROGRAM __u32 waited_look(struct task_struct *task, __u64 since_ns, __u32 pla
 	return waited->on;
 }
 
-static __always_inline bool can_look(struct task_struct *task, __u32 kind)
+static __always_inline bool waited_can_look(struct task_struct *task, __u32 kind)
 {
 	bool is_for_files = kind == OFFCPUD_BLOCKED_NETWORK || kind == OFFCPUD_BLOCKED_PIPE ||
 			    kind == OFFCPUD_BLOCKED_POLL;
@@ -214,7 +214,7 @@ static __always_inline __u32 waited_on(struct task_struct *task, __u32 kind, __u
 
 	if (waited)
 		waited->looked = 0;
-	if (!can_look(task, kind))
+	if (!waited_can_look(task, kind))
 		return 0;
 	return waited_look(task, since_ns, place);
 }
@@ -236,7 +236,7 @@ static __always_inline __u32 waited_on_in_walk(struct task_struct *task, __u32 k
 	waited->steps = 0;
 	waited->looked = 0;
 	if (walk_steps >= WALK_STEPS)
-		return can_look(task, kind) ? OFFCPUD_ON_MORE : 0;
+		return waited_can_look(task, kind) ? OFFCPUD_ON_MORE : 0;
 	on = waited_on(task, kind, since_ns, WAITED_IN_WALK);
 	walk_steps += waited->steps;
 	return on;

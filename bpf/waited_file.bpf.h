@@ -6,7 +6,7 @@
 #include "waited_socket.bpf.h"
 
 /* Files of the kernel's anonymous inode are told apart by their names. */
-static __always_inline __u32 on_anonymous(struct file *file)
+static __always_inline __u32 waited_on_anonymous(struct file *file)
 {
 	char name[8] = {}; /* "[eventf", "[eventp", "[timerf", "[signal" */
 	const unsigned char *text;
@@ -80,11 +80,11 @@ SUBPROGRAM int waited_add(struct waited *waited, struct file *file)
 	inode = BPF_CORE_READ(file, f_inode);
 	type = BPF_CORE_READ(inode, i_mode) & S_IFMT;
 	if (type == S_IFSOCK)
-		on = on_socket(waited, BPF_CORE_READ(content, private_data));
+		on = waited_on_socket(waited, BPF_CORE_READ(content, private_data));
 	else if (type == S_IFIFO)
 		on = OFFCPUD_ON_PIPE;
 	else if (BPF_CORE_READ(inode, i_sb, s_magic) == ANON_INODE_FS_MAGIC)
-		on = on_anonymous(file);
+		on = waited_on_anonymous(file);
 	else
 		on = OFFCPUD_ON_OTHER;
 	waited->on |= on;
@@ -97,7 +97,7 @@ static __always_inline struct waited *waited_at(__u32 place)
 	return bpf_map_lookup_elem(&waiteds, &place);
 }
 
-static __always_inline bool can_write(struct file **slot, __u64 pipe)
+static __always_inline bool file_writes_pipe(struct file **slot, __u64 pipe)
 {
 	struct file *file = NULL;
 
@@ -121,7 +121,7 @@ SUBPROGRAM bool holds_pipe(struct waited *waited, __u64 process)
 	most = BPF_CORE_READ(table, max_fds);
 	slots = BPF_CORE_READ(table, fd);
 	for (slot = 0; slot < PIPE_DESCRIPTORS && slot < most; slot++)
-		if (can_write(slots + slot, waited->pipe))
+		if (file_writes_pipe(slots + slot, waited->pipe))
 			return true;
 	return false;
 }

@@ -7,7 +7,7 @@
 #include "waited_types.bpf.h"
 
 /* Whether the peer has never sent anything. A client then waits for its server's greeting. */
-static __always_inline bool has_never_heard(struct tcp_sock___waited *tcp)
+static __always_inline bool tcp_has_never_heard(struct tcp_sock___waited *tcp)
 {
 	return bpf_core_field_exists(tcp->bytes_received) && !BPF_CORE_READ(tcp, bytes_received);
 }
@@ -16,7 +16,7 @@ static __always_inline bool has_never_heard(struct tcp_sock___waited *tcp)
  * too: it acknowledges at once what the peer has said (HTTP/2's SETTINGS and PING, the PONG of
  * NATS). A client that asks its next question at once looks the same, but mostly has its answer
  * soon. */
-static __always_inline __u32 on_spoken_last(__u32 sent, __u32 heard)
+static __always_inline __u32 waited_on_spoken_last(__u32 sent, __u32 heard)
 {
 	__u64 after = (__u32)(sent - heard), ago = (__u32)((__u32)bpf_jiffies64() - sent);
 
@@ -28,7 +28,7 @@ static __always_inline __u32 on_spoken_last(__u32 sent, __u32 heard)
  * counts such prompt answers, and forgets them when it has to send an acknowledgement of its own
  * because no data come (net/ipv4/tcp_output.c, tcp_event_data_sent; tcp_timer.c,
  * tcp_delack_timer_handler). */
-static __always_inline bool sent_soon_after(struct inet_connection_sock___waited *connection)
+static __always_inline bool tcp_sent_soon_after(struct inet_connection_sock___waited *connection)
 {
 	return !bpf_core_field_exists(connection->icsk_ack.pingpong) ||
 	       BPF_CORE_READ(connection, icsk_ack.pingpong);
@@ -40,13 +40,13 @@ static __always_inline bool sent_soon_after(struct inet_connection_sock___waited
  * Both times are in jiffies. Within one jiffy the sequence numbers tell: data that are not
  * acknowledged were sent last; and where the last window came with a segment at rcv_nxt, that was
  * an acknowledgement without data, which came after the peer's last data. The answer to a keepalive
- * is such a segment, too. That is why the times are compared first, and why sent_soon_after() is
- * asked.
+ * is such a segment, too. That is why the times are compared first, and why tcp_sent_soon_after()
+ * is asked.
  *
  * If data that nobody has read yet have ended the wait, they came last, of course. They are the
  * answer if the question was sent within the second before the wait began, or later.
  */
-static __always_inline __u32 on_connected(struct waited *waited, void *sk)
+static __always_inline __u32 waited_on_connected(struct waited *waited, void *sk)
 {
 	struct inet_connection_sock___waited *connection = sk;
 	struct tcp_sock___waited *tcp = sk;
@@ -60,10 +60,10 @@ static __always_inline __u32 on_connected(struct waited *waited, void *sk)
 	sent = BPF_CORE_READ(tcp, lsndtime);
 	heard = BPF_CORE_READ(connection, icsk_ack.lrcvtime);
 	rcv_nxt = BPF_CORE_READ(tcp, rcv_nxt);
-	if (has_never_heard(tcp))
+	if (tcp_has_never_heard(tcp))
 		return OFFCPUD_ON_ASKED;
 	if ((__s32)(sent - heard) > 0)
-		return on_spoken_last(sent, heard);
+		return waited_on_spoken_last(sent, heard);
 	if (waited->ended && BPF_CORE_READ(tcp, copied_seq) != rcv_nxt) {
 		ago = (__u32)((__u32)bpf_jiffies64() - sent);
 		if (ago * jiffy_ns <= waited->now - waited->since_ns + ASKED_BEFORE_NS)
@@ -72,14 +72,14 @@ static __always_inline __u32 on_connected(struct waited *waited, void *sk)
 	}
 	if (sent == heard &&
 	    (BPF_CORE_READ(tcp, snd_una) != BPF_CORE_READ(tcp, write_seq) ||
-	     (BPF_CORE_READ(tcp, snd_wl1) == rcv_nxt && sent_soon_after(connection))))
-		return on_spoken_last(sent, heard);
+	     (BPF_CORE_READ(tcp, snd_wl1) == rcv_nxt && tcp_sent_soon_after(connection))))
+		return waited_on_spoken_last(sent, heard);
 	return OFFCPUD_ON_HEARD;
 }
 
 /* A connection that was accepted has its listener's backlog, because the kernel copies that socket
  * (net/core/sock.c, sk_clone_lock). Others have none. */
-static __always_inline __u32 on_tcp(struct waited *waited, void *sk, __u32 state)
+static __always_inline __u32 waited_on_tcp(struct waited *waited, void *sk, __u32 state)
 {
 	struct sock___waited *sock = sk;
 
@@ -91,12 +91,12 @@ static __always_inline __u32 on_tcp(struct waited *waited, void *sk, __u32 state
 		return OFFCPUD_ON_OTHER;
 	if (BPF_CORE_READ(sock, sk_max_ack_backlog))
 		return OFFCPUD_ON_ACCEPTED;
-	return on_connected(waited, sk);
+	return waited_on_connected(waited, sk);
 }
 
 /* An accepted connection has the address of its listener. The other end has none, unless it was
  * bound to one; a pair has none at either end (net/unix/af_unix.c). */
-static __always_inline __u32 on_unix(void *sk, __u32 state, __u32 type)
+static __always_inline __u32 waited_on_unix(void *sk, __u32 state, __u32 type)
 {
 	struct unix_sock___waited *own = sk, *peer;
 	void *address;
@@ -118,7 +118,7 @@ static __always_inline __u32 on_unix(void *sk, __u32 state, __u32 type)
 
 /* Nobody knows whether a socket without a peer has sent anything. But if bind() named its port,
  * others turn to it. */
-static __always_inline __u32 on_datagrams(struct sock *sk)
+static __always_inline __u32 waited_on_datagrams(struct sock *sk)
 {
 	struct sock___waited *sock = (void *)sk;
 
@@ -130,7 +130,7 @@ static __always_inline __u32 on_datagrams(struct sock *sk)
 	return OFFCPUD_ON_OTHER;
 }
 
-static __always_inline __u32 on_socket(struct waited *waited, struct socket *socket)
+static __always_inline __u32 waited_on_socket(struct waited *waited, struct socket *socket)
 {
 	struct sock *sk = BPF_CORE_READ(socket, sk);
 	__u32 family, state;
@@ -141,14 +141,14 @@ static __always_inline __u32 on_socket(struct waited *waited, struct socket *soc
 	state = BPF_CORE_READ(sk, __sk_common.skc_state);
 	switch (family) {
 	case AF_UNIX:
-		return on_unix(sk, state, BPF_CORE_READ(sk, sk_type));
+		return waited_on_unix(sk, state, BPF_CORE_READ(sk, sk_type));
 	case AF_INET:
 	case AF_INET6:
 		if (BPF_CORE_READ(sk, sk_type) != SOCK_STREAM)
-			return on_datagrams(sk);
+			return waited_on_datagrams(sk);
 		if (BPF_CORE_READ(sk, sk_protocol) != IPPROTO_TCP)
 			return OFFCPUD_ON_OTHER;
-		return on_tcp(waited, sk, state);
+		return waited_on_tcp(waited, sk, state);
 	case AF_NETLINK:
 	case AF_PACKET:
 		return OFFCPUD_ON_LISTENER;

@@ -2,7 +2,6 @@
 #include "deadlock_journal.h"
 
 #include <algorithm>
-#include <array>
 #include <span>
 #include <string_view>
 
@@ -14,13 +13,9 @@
 namespace offcpud {
 namespace {
 
-std::string numbered(const std::array<char, OFFCPUD_COMM>& comm, std::uint32_t number) {
-  return printable(comm_text(comm)) + "[" + std::to_string(number) + "]";
-}
-
 std::string thread_text(const LockHolder& holder) {
-  return numbered(holder.comm, holder.local_tid) + " of " +
-         numbered(holder.process.comm, holder.process.local_tgid);
+  return numbered(comm_text(holder.comm), holder.local_tid) + " of " +
+         numbered(comm_text(holder.process.comm), holder.process.local_tgid);
 }
 
 }  // namespace

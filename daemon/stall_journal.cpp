@@ -17,6 +17,7 @@
 #include "base/duration_text.h"
 #include "base/hist_kind.h"
 #include "base/printable.h"
+#include "base/text.h"
 #include "runtime/message_ids.h"
 
 namespace offcpud {
@@ -38,12 +39,6 @@ std::string for_people(const Stall& stall) {
   return duration_text(std::chrono::nanoseconds(stall.duration_ns));
 }
 
-std::string hexadecimal(std::uint64_t value) {
-  std::array<char, 32> text{};
-  (void)std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(value));
-  return text.data();
-}
-
 std::string syscall_text(const WaitDetail& detail) {
   if (!detail.syscall) return {};
   const std::string name = syscall_name(*detail.syscall, detail.compat);
@@ -54,10 +49,9 @@ std::string syscall_text(const WaitDetail& detail) {
 std::string waits_for_text(const WaitDetail& detail) {
   std::string text;
   const auto append = [&](const std::string& part) { text += (text.empty() ? "" : " ") + part; };
-  if (detail.futex_address) append("futex " + hexadecimal(*detail.futex_address));
+  if (detail.futex_address) append("futex 0x" + hexadecimal(*detail.futex_address));
   if (detail.owner_tid) {
-    append("held by " + printable(detail.owner_comm) + "[" + std::to_string(*detail.owner_tid) +
-           "]");
+    append("held by " + numbered(detail.owner_comm, *detail.owner_tid));
   }
   if (detail.fd) append("fd " + std::to_string(*detail.fd));
   if (!detail.file.empty()) append(printable(detail.file));
@@ -97,9 +91,7 @@ const char* verdict_text(const Stall& stall) {
 std::string woken_by_text(const Stall& stall) {
   if (!stall.woken_from) return {};
   std::string text(kWakerNames[*stall.woken_from]);
-  if (stall.waker_tid != 0) {
-    text += " " + printable(stall.waker_comm) + "[" + std::to_string(stall.waker_tid) + "]";
-  }
+  if (stall.waker_tid != 0) text += " " + numbered(stall.waker_comm, stall.waker_tid);
   return text;
 }
 

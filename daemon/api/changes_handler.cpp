@@ -6,9 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "api/changes.h"
-#include "api/changes_ranges.h"
+#include "api/changes_json.h"
+#include "api/changes_query.h"
 #include "api/error_response.h"
+#include "changes/changes.h"
+#include "changes/chosen_ranges.h"
 
 namespace offcpud {
 namespace {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "api/changes_json.h"
+
 #include <nlohmann/json.hpp>
 
-#include "api/changes.h"
 #include "base/clock.h"
 #include "base/utc.h"
 
@@ -10,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json range_json(const MeasuredRange& range, const ChangesQuery::Range& asked) {
+Json range_json(const MeasuredRange& range, const ChangesScope::Range& asked) {
   return {{"begin", rfc3339(range.begin)},
           {"end", rfc3339(range.end)},
           {"asked_begin", rfc3339(asked.from)},

@@ -40,15 +40,8 @@ std::vector<Setting<ParsedChanges>> parameters_of_changes(WallTime now) {
       parameter<Query>("idle", member(&Query::idle), flag()),
       parameter<Query>("limit", member(&Query::limit),
                        whole_number<std::size_t>(1, ChangesQuery::kMostLimit)),
-      parameter<Query>("format", member(&Query::as_text),
-                       choice<bool>({{"json", false}, {"text", true}})),
+      parameter<Query>("format", member(&Query::as_text), json_or_text()),
   };
-}
-
-Status check_range(const Range& range, const std::string& prefix) {
-  if (range.from < range.to) return {};
-  return usage_error("parameter " + prefix + "from is not before " + prefix +
-                     "to; use an earlier " + prefix + "from");
 }
 
 }  // namespace
@@ -67,8 +60,8 @@ Result<ChangesQuery> ChangesQuery::parse(const Parameters& parameters, WallTime 
   if (!given("base_to")) query.base.to = query.range.from;
   if (!given("base_from")) query.base.from = query.base.to - kBase;
   query.by_default = !given("from") && !given("to") && !given("base_from") && !given("base_to");
-  TRY_VOID(check_range(query.range, ""));
-  TRY_VOID(check_range(query.base, "base_"));
+  TRY_VOID(check_times(query.range.from, query.range.to, ""));
+  TRY_VOID(check_times(query.base.from, query.base.to, "base_"));
   // Who asks for idle waits wants to see them.
   if (given("for") && (query.kinds.test(static_cast<std::size_t>(WaitFor::Work)) ||
                        query.kinds.test(static_cast<std::size_t>(WaitFor::Timer)))) {

@@ -14,8 +14,7 @@ std::vector<Setting<GoroutinesQuery>> parameters_of_goroutines() {
       parameter<Query>("pid", member(&Query::pid), whole_number<std::uint32_t>(1, kLastPid)),
       parameter<Query>("limit", member(&Query::limit),
                        whole_number<std::size_t>(1, GoroutinesQuery::kMostLimit)),
-      parameter<Query>("format", member(&Query::as_text),
-                       choice<bool>({{"json", false}, {"text", true}})),
+      parameter<Query>("format", member(&Query::as_text), json_or_text()),
   };
 }
 

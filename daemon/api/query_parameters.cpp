@@ -49,4 +49,8 @@ Notation<WaitFor> wait_for_name() {
   return choice(std::move(values));
 }
 
+Notation<bool> json_or_text() {
+  return choice<bool>({{"json", false}, {"text", true}});
+}
+
 }  // namespace offcpud

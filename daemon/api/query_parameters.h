@@ -85,4 +85,7 @@ Notation<std::size_t> blocked_reason();
 // What a wait is for.
 Notation<WaitFor> wait_for_name();
 
+// Whether the answer is text for people.
+Notation<bool> json_or_text();
+
 }  // namespace offcpud

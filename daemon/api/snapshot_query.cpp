@@ -137,12 +137,6 @@ std::vector<Setting<SnapshotQuery>> parameters_of(Path path, WallTime now) {
   return table;
 }
 
-Status check_range(const SnapshotRange& range, const std::string& prefix) {
-  if (range.from < range.to) return {};
-  return usage_error("parameter " + prefix + "from is not before " + prefix +
-                     "to; use an earlier " + prefix + "from");
-}
-
 }  // namespace
 
 Result<SnapshotQuery> SnapshotQuery::parse(
@@ -151,7 +145,7 @@ Result<SnapshotQuery> SnapshotQuery::parse(
   if (path != Path::List) query.range.from = now - kDefaultRange;
   if (path == Path::Profile) query.format = SnapshotFormat::Pprof;
   TRY_VOID(set_parameters(query, parameters_of(path, now), parameters));
-  TRY_VOID(check_range(query.range, ""));
+  TRY_VOID(check_times(query.range.from, query.range.to, ""));
   if (path == Path::Profile) {
     // A profile selects threads when it samples; kept snapshots know kernel threads by stack only.
     const Filter::Threads threads = std::exchange(query.filter.threads, Filter::Threads::All);
@@ -174,7 +168,7 @@ Result<SnapshotQuery> SnapshotQuery::parse(
     // The earlier range ends where the later one begins, unless the request says otherwise.
     const bool ends = parameters.contains("base_to") || parameters.contains("base_sequence");
     if (!ends && !query.range.sequence) query.base.to = query.range.from;
-    TRY_VOID(check_range(query.base, "base_"));
+    TRY_VOID(check_times(query.base.from, query.base.to, "base_"));
   }
   return query;
 }

@@ -2,8 +2,6 @@
 #include "api/stalls_json.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -17,8 +15,8 @@
 #include "api/releasers_json.h"
 #include "api/stall_query.h"
 #include "api/syscall_names.h"
-#include "api/unit_names.h"
 #include "api/why_sources.h"
+#include "attribution/unit_names.h"
 #include "base/hist_kind.h"
 #include "base/text.h"
 #include "base/utc.h"
@@ -34,10 +32,8 @@ using Json = nlohmann::ordered_json;
 constexpr double kNanoseconds = 1e9;
 
 // Most readers hold JSON numbers as doubles, into which addresses do not fit.
-std::string hexadecimal(std::uint64_t value) {
-  std::array<char, 16> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16).ptr;
-  return "0x" + std::string(digits.data(), end);
+std::string address_text(std::uint64_t value) {
+  return "0x" + hexadecimal(value);
 }
 
 Json texts_json(std::span<const std::string> texts) {
@@ -53,7 +49,7 @@ Json syscall_json(const WaitDetail& detail, const StallSight& sight) {
                {"name", text_or_null(syscall_name(*detail.syscall, detail.compat))}};
   if (sight.addresses) {
     Json arguments = Json::array();
-    for (const std::uint64_t each : detail.arguments) arguments.push_back(hexadecimal(each));
+    for (const std::uint64_t each : detail.arguments) arguments.push_back(address_text(each));
     json["arguments"] = std::move(arguments);
   }
   if (detail.compat) json["compat"] = true;
@@ -67,7 +63,7 @@ Json futex_json(const WaitDetail& detail, std::uint32_t tgid, const StallSight& 
       futex["id"] = std::move(id);
     }
   }
-  if (sight.addresses) futex["address"] = hexadecimal(*detail.futex_address);
+  if (sight.addresses) futex["address"] = address_text(*detail.futex_address);
   if (detail.owner_tid) {
     futex["owner"] = {{"tid", *detail.owner_tid}, {"comm", text_or_null(detail.owner_comm)}};
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <system_error>
 
+#include "api/query_parameters.h"
 #include "base/utc.h"
 #include "config/duration.h"
 
@@ -88,6 +89,12 @@ std::optional<WallTime> parse_time(std::string_view text, WallTime now) {
   }
   const auto time = parse_rfc3339(text);
   return time ? time : parse_unix(text);
+}
+
+Status check_times(WallTime from, WallTime to, const std::string& prefix) {
+  if (from < to) return {};
+  return usage_error("parameter " + prefix + "from is not before " + prefix +
+                     "to; use an earlier " + prefix + "from");
 }
 
 Notation<WallTime> time_before(WallTime now) {

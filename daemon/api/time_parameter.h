@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/clock.h"
@@ -17,6 +18,9 @@ inline constexpr const char* kAllowedTimes =
 // Reads a point in time as people and programs write it: RFC 3339 with Z or an offset, Unix seconds
 // with up to nine decimals, `now`, or `-` and a duration. nullopt: the text is none of these.
 std::optional<WallTime> parse_time(std::string_view text, WallTime now);
+
+// Error (ErrorKind::Usage): the range of the parameters `prefix`from and `prefix`to has no length.
+Status check_times(WallTime from, WallTime to, const std::string& prefix);
 
 // The same as a parameter; relative times are before `now`.
 Notation<WallTime> time_before(WallTime now);

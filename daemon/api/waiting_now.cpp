@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "api/for_sums.h"
-#include "api/unit_name.h"
 #include "api/unit_waits.h"
+#include "attribution/unit_name.h"
 #include "base/amount_text.h"
 #include "base/duration_text.h"
 #include "base/no_unit.h"

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "api/recent_windows.h"
-#include "api/unit_names.h"
+#include "attribution/unit_names.h"
 #include "base/amount_text.h"
 #include "base/duration_text.h"
 #include "base/no_unit.h"

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "api/error_response.h"
-#include "api/unit_name.h"
 #include "api/why_answer.h"
 #include "api/why_query.h"
 #include "api/why_sources.h"
+#include "attribution/unit_name.h"
 #include "base/clock.h"
 #include "pipeline/past_view.h"
 #include "pipeline/site_history.h"

@@ -32,8 +32,7 @@ std::vector<Setting<ParsedWhy>> parameters_of_why(WallTime now) {
       parameter<Query>("to", member(&Query::to), time_before(now)),
       parameter<Query>("limit", member(&Query::limit),
                        whole_number<std::size_t>(1, WhyQuery::kMostLimit)),
-      parameter<Query>("format", member(&Query::as_text),
-                       choice<bool>({{"json", false}, {"text", true}})),
+      parameter<Query>("format", member(&Query::as_text), json_or_text()),
   };
 }
 

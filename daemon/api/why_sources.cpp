@@ -6,9 +6,9 @@
 #include <map>
 #include <tuple>
 
-#include "api/unit_names.h"
 #include "api/why_rows.h"
 #include "attribution/subject.h"
+#include "attribution/unit_names.h"
 #include "base/hist_kind.h"
 #include "pipeline/site_history.h"
 #include "pipeline/wait_history.h"

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "api/known_units.h"
-#include "api/unit_names.h"
 #include "api/why_query.h"
+#include "attribution/unit_names.h"
 #include "pipeline/view.h"
 #include "pipeline/wait_window.h"
 #include "why/why_inputs.h"

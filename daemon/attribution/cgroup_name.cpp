@@ -17,9 +17,6 @@ namespace {
 constexpr std::string_view kSlice = ".slice";
 constexpr std::string_view kScope = ".scope";
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool is_lower_hex(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'f');
 }

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <memory>
 #include <utility>
 
 #include "base/text.h"
@@ -17,11 +16,6 @@ namespace offcpud {
 namespace {
 
 constexpr int kOpenFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-
-struct CloseDirectory {
-  void operator()(DIR* directory) const { ::closedir(directory); }
-};
-using Directory = std::unique_ptr<DIR, CloseDirectory>;
 
 // kernfs reports a removed directory as ENOENT or ENODEV, depending on how far the caller got.
 bool is_gone(int code) {
@@ -43,7 +37,7 @@ class Walker {
   // Reads the directory `fd`, which is `found[index]`, and all below it. Returns 0, or the errno
   // that ended the reading of `fd` itself.
   int read(UniqueFd fd, std::size_t index) {
-    const Directory directory(::fdopendir(fd.get()));
+    const UniqueDirectory directory(::fdopendir(fd.get()));
     if (!directory) return errno;
     (void)fd.release();  // closedir() closes it
     for (;;) {

@@ -2,6 +2,7 @@
 #include "base/mount_line.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstddef>
 
@@ -26,6 +27,12 @@ std::string unescaped(std::string_view text) {
 }
 
 }  // namespace
+
+bool has_server(std::string_view type) {
+  static constexpr std::array<std::string_view, 6> kTypes = {"nfs",  "nfs4", "cifs",
+                                                             "smb3", "ceph", "9p"};
+  return std::ranges::find(kTypes, type) != kTypes.end();
+}
 
 std::optional<MountLine> take_mount_line(std::string_view& text) {
   std::string_view line = take_until(text, '\n');

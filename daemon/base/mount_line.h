@@ -19,6 +19,9 @@ struct MountLine {
   std::string source, options;  // those of the file system
 };
 
+// Whether the source of such a mount names a server. Not FUSE, whose source any user chooses.
+bool has_server(std::string_view type);
+
 // Takes the first line off `text`. nullopt: it is no such line.
 std::optional<MountLine> take_mount_line(std::string_view& text);
 

@@ -85,6 +85,10 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+std::string numbered(std::string_view name, std::uint64_t number) {
+  return printable(name) + "[" + std::to_string(number) + "]";
+}
+
 std::string excerpt(std::string_view text) {
   if (text.size() <= kLongestExcerpt) return printable(text);
   return printable(utf8_prefix(text, kLongestExcerpt)) + "...";

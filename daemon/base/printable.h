@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,9 @@ std::optional<TextDefect> find_text_defect(std::string_view text);
 // `text` with control characters and invalid bytes written as \xNN, so that one line of a log or a
 // terminal stays one line, whoever chose the text.
 std::string printable(std::string_view text);
+
+// "worker[1250]": the name of a thread or process, printable, and its number.
+std::string numbered(std::string_view name, std::uint64_t number);
 
 // `text` as messages repeat it: printable and, if long, shortened with "...".
 std::string excerpt(std::string_view text);

@@ -2,6 +2,7 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace offcpud {
 
@@ -31,6 +32,12 @@ std::string to_valid_utf8(std::string_view bytes) {
     bytes.remove_prefix(sequence.length);
   }
   return text;
+}
+
+std::string hexadecimal(std::uint64_t value) {
+  std::array<char, 16> digits{};
+  const auto result = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16);
+  return {digits.data(), result.ptr};
 }
 
 std::string_view take_until(std::string_view& text, char end) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -40,6 +41,13 @@ template <class Bytes>
 std::string comm_text(const Bytes& comm) {
   return to_valid_utf8(up_to_nul(comm));
 }
+
+constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// "7f12"
+std::string hexadecimal(std::uint64_t value);
 
 // Removes from `text` all that is before the first `end`, and that `end`. Returns what was before
 // it; without an `end`, all of `text`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <dirent.h>
 #include <unistd.h>
 
 #include <utility>
@@ -38,5 +39,6 @@ class UniqueHandle {
 };
 
 using UniqueFd = UniqueHandle<&::close, -1>;
+using UniqueDirectory = UniqueHandle<&::closedir, static_cast<DIR*>(nullptr)>;
 
 }  // namespace offcpud

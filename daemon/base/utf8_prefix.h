@@ -11,6 +11,13 @@ constexpr bool continues_utf8(char byte) {
   return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80;
 }
 
+// The bytes of the first character of `text`, which is not empty.
+constexpr std::size_t first_character_bytes(std::string_view text) {
+  std::size_t bytes = 1;
+  while (bytes < text.size() && continues_utf8(text[bytes])) ++bytes;
+  return bytes;
+}
+
 // The longest beginning of `text` that has at most `most` bytes and does not split a character.
 // Text that is not UTF-8 may lose more.
 constexpr std::string_view utf8_prefix(std::string_view text, std::size_t most) {

@@ -34,37 +34,37 @@ std::vector<std::string_view> names_beside(std::string_view name) {
   return known;
 }
 
-Error unknown_option(const Place& place, std::string_view name) {
-  return place.refusal("unknown option; the options are " + enumeration(names_beside(name)));
+Error unknown_option(const Position& position, std::string_view name) {
+  return position.refusal("unknown option; the options are " + enumeration(names_beside(name)));
 }
 
 // A configuration to which sources are applied, one after the other.
 class LayeredConfig {
  public:
   Status set_from_file(const std::string& file, const YamlSetting& node) {
-    const Place place{file, node.line, excerpt(node.key)};
+    const Position position{file, node.line, excerpt(node.key)};
     const Option* const option = find_option(node.key);
     if (option != nullptr) {
-      TRY_VOID(set_from_yaml(config_, *option, node, place));
-      origins_.insert_or_assign(option->name, place);
+      TRY_VOID(set_from_yaml(config_, *option, node, position));
+      origins_.insert_or_assign(option->name, position);
       return {};
     }
-    if (!is_group(config_options(), node.key)) return unknown_option(place, node.key);
+    if (!is_group(config_options(), node.key)) return unknown_option(position, node.key);
     if (node.kind == YamlKind::Group) return {};
-    return place.refusal(std::string(kind_text(node.kind)) + "; use a map of options");
+    return position.refusal(std::string(kind_text(node.kind)) + "; use a map of options");
   }
 
-  Status set_from_argument(const Place& place, std::string_view name, std::string_view text) {
+  Status set_from_argument(const Position& position, std::string_view name, std::string_view text) {
     const Option* const option = find_option(name);
-    if (option == nullptr) return unknown_option(place, name);
+    if (option == nullptr) return unknown_option(position, name);
     const Status status = option->parse(config_, text);
-    if (!status) return place.refusal(status.error().message());
-    origins_.insert_or_assign(option->name, place);
+    if (!status) return position.refusal(status.error().message());
+    origins_.insert_or_assign(option->name, position);
     return {};
   }
 
   // Where the option was set last; nullptr: nowhere.
-  [[nodiscard]] const Place* place_of(std::string_view option) const {
+  [[nodiscard]] const Position* position_of(std::string_view option) const {
     const auto found = origins_.find(option);
     return found == origins_.end() ? nullptr : &found->second;
   }
@@ -80,7 +80,7 @@ class LayeredConfig {
 
  private:
   Config config_;
-  std::map<std::string_view, Place> origins_;  // where each option's value was found
+  std::map<std::string_view, Position> origins_;  // where each option's value was found
 };
 
 Status apply_text(LayeredConfig& config, const fs::path& path, const std::string& text) {
@@ -172,10 +172,10 @@ Status find_web_config_file(const Config& config, const ConfigSources& sources) 
   if (file.empty() || fs::exists(file, unknown) || unknown) return {};
   LayeredConfig again;
   TRY_VOID(apply_all(again, sources));
-  const Place* const place = again.place_of("web.config_file");
-  if (place == nullptr) return {};  // changed in between
-  return place->refusal("there is no " + printable(file.native()) + "; " +
-                        std::string(kRestoreWebConfig));
+  const Position* const position = again.position_of("web.config_file");
+  if (position == nullptr) return {};  // changed in between
+  return position->refusal("there is no " + printable(file.native()) + "; " +
+                           std::string(kRestoreWebConfig));
 }
 
 std::string exposed_address(const Config& config) {

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "base/printable.h"
+#include "base/text.h"
 #include "config/refusal.h"
 
 namespace offcpud {
@@ -39,10 +40,6 @@ std::string list_of(Units units) {
     text.append(text.empty() ? "" : ", ").append(units[i].name);
   }
   return "(" + text + ")";
-}
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 // Removes the letters at the front of `rest` and returns them.

@@ -12,6 +12,7 @@
 #include <optional>
 #include <system_error>
 
+#include "base/text.h"
 #include "config/refusal.h"
 
 namespace offcpud {
@@ -27,10 +28,6 @@ std::optional<std::uint16_t> parse_port(std::string_view text) {
   const auto [stop, code] = std::from_chars(text.data(), end, port);
   if (text.empty() || code != std::errc{} || stop != end) return std::nullopt;
   return port;
-}
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 bool is_host_character(char c) {

@@ -13,12 +13,12 @@ using std::chrono::milliseconds;
 // Reads every item and passes its value to `add`, which returns null, or why the value is not
 // allowed after the earlier ones.
 template <class T, class Add>
-Status read_items(std::span<const YamlItem> items, const Place& place, const Notation<T>& notation,
-                  const std::string& allowed, const Add& add) {
+Status read_items(std::span<const YamlItem> items, const Position& position,
+                  const Notation<T>& notation, const std::string& allowed, const Add& add) {
   for (std::size_t i = 0; i < items.size(); ++i) {
     const YamlItem& item = items[i];
     const auto refused = [&](std::string what) {
-      return place.at("entry " + std::to_string(i + 1), item.line)
+      return position.at("entry " + std::to_string(i + 1), item.line)
           .refusal(what.append("; use ").append(allowed));
     };
     if (item.kind != YamlKind::Value) return refused(std::string(kind_text(item.kind)));
@@ -39,15 +39,16 @@ ListNotation<std::vector<milliseconds>> rising_durations(milliseconds least, mil
                               " to " + format_duration(most) + ")";
   const auto parse = [=, item = duration_between<milliseconds>(least, most)](
                          std::span<const YamlItem> items,
-                         const Place& place) -> Result<std::vector<milliseconds>> {
+                         const Position& position) -> Result<std::vector<milliseconds>> {
     std::vector<milliseconds> values;
-    TRY_VOID(read_items(items, place, item, allowed, [&](milliseconds value) {
+    TRY_VOID(read_items(items, position, item, allowed, [&](milliseconds value) {
       const bool rises = values.empty() || value > values.back();
       values.push_back(value);
       return rises ? nullptr : "is not longer than the one before";
     }));
     if (!values.empty() && values.size() <= longest) return values;
-    return place.refusal("holds " + std::to_string(values.size()) + " durations; use " + allowed);
+    return position.refusal("holds " + std::to_string(values.size()) + " durations; use " +
+                            allowed);
   };
   const auto to_text = [](const std::vector<milliseconds>& values) {
     return flow_list(values, format_duration);
@@ -59,15 +60,16 @@ ListNotation<std::uint32_t> word_set(std::span<const std::string_view> words) {
   const std::string allowed = "a list of some of " + enumeration(words);
   std::vector<NamedValue<std::uint32_t>> bits;
   for (const std::string_view word : words) bits.push_back({word, 1U << bits.size()});
-  const auto parse = [allowed, item = choice(bits)](std::span<const YamlItem> items,
-                                                    const Place& place) -> Result<std::uint32_t> {
+  const auto parse = [allowed, item = choice(bits)](
+                         std::span<const YamlItem> items,
+                         const Position& position) -> Result<std::uint32_t> {
     std::uint32_t set = 0;
-    TRY_VOID(read_items(items, place, item, allowed, [&](std::uint32_t bit) {
+    TRY_VOID(read_items(items, position, item, allowed, [&](std::uint32_t bit) {
       const bool is_new = (set & bit) == 0;
       set |= bit;
       return is_new ? nullptr : "is there twice";
     }));
-    if (set == 0) return place.refusal("is empty; use " + allowed);
+    if (set == 0) return position.refusal("is empty; use " + allowed);
     return set;
   };
   const auto to_text = [bits](std::uint32_t set) {
@@ -85,9 +87,9 @@ ListNotation<std::vector<std::string>> texts(const Notation<std::string>& item,
   const std::string allowed =
       "a list of " + item.allowed + (longest ? ", " + std::to_string(*longest) + " at most" : "");
   const auto parse = [=](std::span<const YamlItem> items,
-                         const Place& place) -> Result<std::vector<std::string>> {
+                         const Position& position) -> Result<std::vector<std::string>> {
     std::vector<std::string> values;
-    TRY_VOID(read_items(items, place, item, allowed, [&](std::string value) {
+    TRY_VOID(read_items(items, position, item, allowed, [&](std::string value) {
       values.push_back(std::move(value));
       return !longest || values.size() <= *longest ? nullptr : "is one too many";
     }));

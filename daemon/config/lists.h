@@ -39,25 +39,26 @@ std::string flow_list(const std::vector<T>& values, const ToText& to_text) {
 // Reads one rule: a map with some of `keys`, among them `required` unless that is empty.
 template <class Rule>
 Result<Rule> parse_rule(std::span<const Setting<Rule>> keys, std::string_view required,
-                        const YamlItem& item, const Place& place) {
+                        const YamlItem& item, const Position& position) {
   const std::string names = enumeration(names_of(keys));
   if (item.kind != YamlKind::Group) {
-    return place.refusal(std::string(kind_text(item.kind)) + "; use a map with the keys " + names);
+    return position.refusal(std::string(kind_text(item.kind)) + "; use a map with the keys " +
+                            names);
   }
   if (item.entries.empty()) {
-    return place.refusal("is empty; use at least one of the keys " + names);
+    return position.refusal("is empty; use at least one of the keys " + names);
   }
   Rule rule;
   bool complete = required.empty();
   for (const YamlEntry& entry : item.entries) {
-    const Place at = place.at(excerpt(entry.key), entry.line);
+    const Position at = position.at(excerpt(entry.key), entry.line);
     const Setting<Rule>* const key = find_setting(keys, entry.key);
     if (key == nullptr) return at.refusal("unknown key; the keys are " + names);
     TRY_VOID(set_from_yaml(rule, *key, entry, at));
     complete = complete || key->name == required;
   }
   if (complete) return rule;
-  return place.refusal("has no " + std::string(required) + ", which every rule needs");
+  return position.refusal("has no " + std::string(required) + ", which every rule needs");
 }
 
 // "{comm: cp, threshold: 1s}"
@@ -77,10 +78,10 @@ template <class Rule>
 ListNotation<std::vector<Rule>> rules(std::span<const Setting<Rule>> keys,
                                       std::string_view required) {
   const auto parse = [=](std::span<const YamlItem> items,
-                         const Place& place) -> Result<std::vector<Rule>> {
+                         const Position& position) -> Result<std::vector<Rule>> {
     std::vector<Rule> rules;
     for (const YamlItem& item : items) {
-      const Place entry = place.at("entry " + std::to_string(rules.size() + 1), item.line);
+      const Position entry = position.at("entry " + std::to_string(rules.size() + 1), item.line);
       if (rules.size() == kMaxRules) {
         return entry.refusal("is more than the " + std::to_string(kMaxRules) + " that are allowed");
       }

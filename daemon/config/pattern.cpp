@@ -41,6 +41,12 @@ Result<Pattern> Pattern::parse(std::string_view text) {
   return Pattern(std::move(expression));
 }
 
+Result<std::optional<Pattern>> Pattern::parse_if_any(std::string_view text) {
+  if (text.empty()) return std::optional<Pattern>();
+  TRY(auto pattern, parse(text));
+  return std::optional(std::move(pattern));
+}
+
 bool Pattern::matches(std::string_view text) const {
   return RE2::FullMatch(re2::StringPiece(text.data(), text.size()), *expression_);
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "base/result.h"
@@ -21,6 +22,8 @@ class Pattern {
   // Accepts 1 to kLongest bytes. The error is a fragment that starts with the quoted text: `"(" is
   // not a regular expression (missing ): ()`.
   static Result<Pattern> parse(std::string_view text);
+  // The same; nullopt: the text is empty.
+  static Result<std::optional<Pattern>> parse_if_any(std::string_view text);
 
   [[nodiscard]] bool matches(std::string_view text) const;
 

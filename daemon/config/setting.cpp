@@ -5,17 +5,17 @@
 
 namespace offcpud {
 
-std::string Place::text() const {
+std::string Position::text() const {
   return file.empty() ? name : file + ":" + std::to_string(line) + ": " + name;
 }
 
-Error Place::refusal(const std::string& what) const {
+Error Position::refusal(const std::string& what) const {
   Error error(what, ErrorKind::Configuration);
   const std::string where = text();
   return where.empty() ? error : std::move(error).with(where);
 }
 
-Place Place::at(const std::string& part, std::size_t line_of_part) const {
+Position Position::at(const std::string& part, std::size_t line_of_part) const {
   return {file, line_of_part, name.empty() ? part : name + ": " + part};
 }
 

@@ -17,22 +17,22 @@
 namespace offcpud {
 
 // Where a value was found. Errors begin with it: "/etc/x.yaml:7: stalls.rules: entry 2: ...".
-struct Place {
+struct Position {
   std::string file = {};  // empty: not in a file
   std::size_t line = 0;   // 1-based; means nothing without a file
   std::string name = {};  // "stalls.rules: entry 2" or "--set linger"; empty: added by the caller
 
   [[nodiscard]] std::string text() const;
   [[nodiscard]] Error refusal(const std::string& what) const;  // ErrorKind::Configuration
-  // The place of a part: of "entry 2" of a list, or of a key of a map.
-  [[nodiscard]] Place at(const std::string& part, std::size_t line_of_part) const;
+  // The position of a part: of "entry 2" of a list, or of a key of a map.
+  [[nodiscard]] Position at(const std::string& part, std::size_t line_of_part) const;
 };
 
 // How lists of one type are written, and which lists are allowed.
 template <class T>
 struct ListNotation {
-  // The error begins with the place of the list or of an item, and ends with what is allowed.
-  std::function<Result<T>(std::span<const YamlItem> items, const Place& place)> parse;
+  // The error begins with the position of the list or of an item, and ends with what is allowed.
+  std::function<Result<T>(std::span<const YamlItem> items, const Position& position)> parse;
   std::function<std::string(const T& value)> text;  // as one line of YAML
   std::string allowed;                              // completes "use ..."
 };
@@ -51,8 +51,8 @@ struct Setting {
   std::string allowed;         // completes "use ..."
   std::string_view help = {};  // a sentence; options only
   // Reads a list from the items of a file. Empty for settings that are not lists. The error begins
-  // with the place.
-  std::function<Status(Target& target, std::span<const YamlItem> items, const Place& place)>
+  // with the position.
+  std::function<Status(Target& target, std::span<const YamlItem> items, const Position& position)>
       parse_items = {};
 
   [[nodiscard]] bool is_list() const { return static_cast<bool>(parse_items); }
@@ -90,8 +90,8 @@ Setting<Target> setting(std::string_view name, Access access, const ListNotation
                         std::string_view help = {}) {
   const auto parse_items = [=, parse = notation.parse](Target& target,
                                                        std::span<const YamlItem> items,
-                                                       const Place& place) -> Status {
-    TRY(access(target), parse(items, place));
+                                                       const Position& position) -> Status {
+    TRY(access(target), parse(items, position));
     return {};
   };
   const auto parse = [=, allowed = notation.allowed](Target& target,
@@ -108,17 +108,17 @@ Setting<Target> setting(std::string_view name, Access access, const ListNotation
 // Sets the value from a file. `node` is a YamlSetting or a YamlEntry.
 template <class Target, class Node>
 Status set_from_yaml(Target& target, const Setting<Target>& setting, const Node& node,
-                     const Place& place) {
+                     const Position& position) {
   if constexpr (requires { node.items; }) {
     if (setting.is_list() && node.kind == YamlKind::List) {
-      return setting.parse_items(target, node.items, place);
+      return setting.parse_items(target, node.items, position);
     }
   }
   if (setting.is_list() || node.kind != YamlKind::Value) {
-    return place.refusal(std::string(kind_text(node.kind)) + "; use " + setting.allowed);
+    return position.refusal(std::string(kind_text(node.kind)) + "; use " + setting.allowed);
   }
   const Status status = setting.parse(target, node.value);
-  return status ? Status() : place.refusal(status.error().message());
+  return status ? Status() : position.refusal(status.error().message());
 }
 
 // The setting of that name, or null.

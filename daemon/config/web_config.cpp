@@ -42,11 +42,11 @@ class Reader {
     for (const YamlSetting& setting : settings) TRY_VOID(set(setting));
     if (config_.tls) TRY_VOID(check_tls(*config_.tls));
     if (lines_.contains(kUsers) && config_.users.empty()) {
-      return place_of(kUsers).refusal("names nobody; remove it to ask for no password");
+      return position_of(kUsers).refusal("names nobody; remove it to ask for no password");
     }
     if (config_.http2) {
       config_.warnings.push_back(origin_ + ":" +
-                                 std::to_string(place_of("http_server_config.http2").line) +
+                                 std::to_string(position_of("http_server_config.http2").line) +
                                  ": http2: true has no effect: offcpud speaks HTTP/1.1 only");
     }
     return std::move(config_);
@@ -54,14 +54,14 @@ class Reader {
 
  private:
   // Where the key is or, if it is missing, where the TLS settings are.
-  [[nodiscard]] Place place_of(std::string_view key) const {
+  [[nodiscard]] Position position_of(std::string_view key) const {
     const auto found = lines_.find(key);
     return {origin_, (found == lines_.end() ? lines_.find(kTls) : found)->second, excerpt(key)};
   }
 
   Status set(const YamlSetting& node) {
     lines_[node.key] = node.line;
-    const Place place{origin_, node.line, excerpt(node.key)};
+    const Position position{origin_, node.line, excerpt(node.key)};
     const auto of_tls = below(kTls, node.key);
     if (!config_.tls && (of_tls || node.key == kTls)) {
       lines_.try_emplace(std::string(kTls), node.line);
@@ -70,30 +70,31 @@ class Reader {
     if (node.key == kUsers || is_group(web_keys(), node.key)) {
       if (node.kind == YamlKind::Group) return {};
       // Otherwise commenting out all keys of the map would silently turn off TLS or passwords.
-      return place.refusal("is not a map; use a map, or remove the key");
+      return position.refusal("is not a map; use a map, or remove the key");
     }
-    if (const auto name = below(kUsers, node.key)) return set_user(std::string(*name), node, place);
+    if (const auto name = below(kUsers, node.key))
+      return set_user(std::string(*name), node, position);
     if (of_tls && std::ranges::find(kInline, *of_tls) != kInline.end()) {
-      return place.refusal("is not supported; use " + std::string(*of_tls) + "_file");
+      return position.refusal("is not supported; use " + std::string(*of_tls) + "_file");
     }
     const Setting<WebConfig>* const key = find_setting(web_keys(), node.key);
     if (key == nullptr) {
-      return place.refusal("unknown key; the keys are " + enumeration(names_of(web_keys())) +
-                           ", basic_auth_users.NAME");
+      return position.refusal("unknown key; the keys are " + enumeration(names_of(web_keys())) +
+                              ", basic_auth_users.NAME");
     }
-    return set_from_yaml(config_, *key, node, place);
+    return set_from_yaml(config_, *key, node, position);
   }
 
   // The name is all that follows the group, and may contain dots.
-  Status set_user(const std::string& name, const YamlSetting& node, const Place& place) {
+  Status set_user(const std::string& name, const YamlSetting& node, const Position& position) {
     if (node.kind != YamlKind::Value) {
-      return place.refusal("is not a single value; use a bcrypt hash");
+      return position.refusal("is not a single value; use a bcrypt hash");
     }
     if (name.find(':') != std::string::npos || find_text_defect(name)) {
-      return place.refusal("no client can send a user name with a colon or a control character");
+      return position.refusal("no client can send a user name with a colon or a control character");
     }
     if (const Status status = check_bcrypt(node.value); !status) {
-      return place.refusal(status.error().message());
+      return position.refusal(status.error().message());
     }
     config_.users[name] = node.value;
     return {};
@@ -101,7 +102,7 @@ class Reader {
 
   Status check_tls(TlsSettings& tls) const {
     const auto refuse = [&](const char* key, const std::string& what) {
-      return place_of(std::string(kTls) + "." + key).refusal(what);
+      return position_of(std::string(kTls) + "." + key).refusal(what);
     };
     if (tls.cert_file.empty()) return refuse("cert_file", "is missing; TLS needs a certificate");
     if (tls.key_file.empty()) return refuse("key_file", "is missing; TLS needs a private key");

@@ -17,7 +17,7 @@ bool leaves_waits_out(const nlohmann::json& answer) {
 }  // namespace
 
 // Waits of total length S, each shorter than the interval T, are all missed with a probability of
-// at most exp(-S / T), which is 0.05 for S = 3 T: the rule of three.
+// at most exp(-S / T), which is 0.05 for S = 3 T: the rule of three. As boundOf() of the page.
 std::string sampling_bound(const nlohmann::json& answer) {
   constexpr double kIntervals = 3;
   if (leaves_waits_out(answer)) return {};

@@ -15,11 +15,15 @@ using Json = StallJson;
 
 constexpr std::size_t kStackFrames = 6;  // the innermost ones; --json has all
 
+// "worker[101]"
+std::string numbered(const Json& of, const char* name, const char* number) {
+  return or_dash(text_of(of, name)) + "[" + or_dash(text_of(of, number)) + "]";
+}
+
 // "worker[101] in server[100]"; the main thread, and the owner of a file lock, "backup[812]".
 std::string holder_text(const Json& holder) {
-  const std::string tid = text_of(holder, "tid"), pid = text_of(holder, "pid");
-  const std::string process = or_dash(text_of(holder, "process")) + "[" + or_dash(pid) + "]";
-  const std::string thread = or_dash(text_of(holder, "comm")) + "[" + or_dash(tid) + "]";
+  const std::string process = numbered(holder, "process", "pid");
+  const std::string thread = numbered(holder, "comm", "tid");
   const bool is_process = text_of(holder, "lock") == "file_lock" || thread == process;
   return is_process ? process : thread + " in " + process;
 }
@@ -124,11 +128,7 @@ std::string waits_for_text(const Json& stall) {
   const Json& file = member(waits_for, "file");
   const Json& owner = member(futex, "owner");
   const std::string address = text_of(futex, "address");
-  std::string held;
-  if (owner.is_object()) {
-    held =
-        "held by " + or_dash(text_of(owner, "comm")) + "[" + or_dash(text_of(owner, "tid")) + "]";
-  }
+  const std::string held = owner.is_object() ? "held by " + numbered(owner, "comm", "tid") : "";
   return join({prefixed("futex ", address.empty() ? text_of(futex, "id") : address), held,
                prefixed("fd ", text_of(file, "fd")), text_of(file, "path"),
                text_of(waits_for, "socket"), prefixed("on ", text_of(file, "device"))});
@@ -136,10 +136,9 @@ std::string waits_for_text(const Json& stall) {
 
 std::string waits_on_text(const Json& stall) {
   const Json& peer = member(stall, "waits_on");
-  const std::string pid = text_of(peer, "pid");
   const std::string on = text_of(peer, "on");
   return join({on == "/" ? kNoUnit : on,
-               pid.empty() ? "" : "(" + or_dash(text_of(peer, "comm")) + "[" + pid + "])"});
+               text_of(peer, "pid").empty() ? "" : "(" + numbered(peer, "comm", "pid") + ")"});
 }
 
 std::string lock_of_text(const Json& stall) {
@@ -164,11 +163,11 @@ std::string released_by_text(const Json& stall) {
   const std::string pid = text_of(most, "pid"), tid = text_of(most, "tid");
   const std::string thread = text_of(most, "thread");
   const std::string process =
-      or_dash(text_of(most, "process")) + (pid.empty() ? "" : "[" + pid + "]");
+      pid.empty() ? or_dash(text_of(most, "process")) : numbered(most, "process", "pid");
   const bool is_thread = !thread.empty() && (tid.empty() || tid != pid);
-  return "by " +
-         (is_thread ? thread + (tid.empty() ? "" : "[" + tid + "]") + " in " + process : process) +
-         ", " + share_text(std::clamp(share.get<double>(), 0.0, 1.0)) + " ± " +
+  const std::string by_thread = tid.empty() ? thread : numbered(most, "thread", "tid");
+  return "by " + (is_thread ? by_thread + " in " + process : process) + ", " +
+         share_text(std::clamp(share.get<double>(), 0.0, 1.0)) + " ± " +
          share_text(std::clamp(error.get<double>(), 0.0, 1.0)) + " of the time of " +
          count_text(number_of(released, "seen")) + " waits seen";
 }
@@ -190,9 +189,8 @@ std::string stack_text(const Json& stall, const char* name) {
 
 std::string woken_by_text(const Json& stall) {
   const Json& waker = member(stall, "woken_by");
-  const std::string comm = text_of(waker, "comm");
-  const std::string tid = text_of(waker, "tid");
-  return join({text_of(waker, "from"), tid.empty() ? "" : or_dash(comm) + "[" + tid + "]"});
+  return join({text_of(waker, "from"),
+               text_of(waker, "tid").empty() ? "" : numbered(waker, "comm", "tid")});
 }
 
 std::string since_text(const Json& stall) {

@@ -20,14 +20,14 @@ bool contains(const std::array<std::string_view, Size>& types, std::string_view 
 // neither list: the host of a virtual machine is near, but still another machine.
 MountTable::Answer answer_of(std::string_view type) {
   using Answer = MountTable::Answer;
-  static constexpr std::array<std::string_view, 12> kRemote = {"nfs",   "nfs4",   "cifs", "smb3",
-                                                               "smbfs", "ceph",   "fuse", "fuseblk",
-                                                               "9p",    "autofs", "afs",  "coda"};
+  static constexpr std::array<std::string_view, 6> kRemote = {"smbfs",  "fuse", "fuseblk",
+                                                              "autofs", "afs",  "coda"};
   static constexpr std::array<std::string_view, 22> kLocal = {
       "ext2",   "ext3",     "ext4",     "xfs",   "btrfs", "tmpfs",    "devtmpfs", "ramfs",
       "rootfs", "f2fs",     "squashfs", "erofs", "vfat",  "msdos",    "exfat",    "ntfs3",
       "zfs",    "bcachefs", "iso9660",  "udf",   "jfs",   "hugetlbfs"};
-  if (type.starts_with("fuse.") || type.starts_with("fuseblk.") || contains(kRemote, type)) {
+  if (has_server(type) || type.starts_with("fuse.") || type.starts_with("fuseblk.") ||
+      contains(kRemote, type)) {
     return Answer::Remote;
   }
   return contains(kLocal, type) ? Answer::Local : Answer::Other;

@@ -14,8 +14,6 @@
 namespace offcpud {
 namespace {
 
-using UniqueDir = UniqueHandle<&::closedir, static_cast<DIR*>(nullptr)>;
-
 // Removes a number and the character `behind` after it from the front of `text`.
 template <class T>
 bool take(std::string_view& text, T& number, int base, char behind) {
@@ -27,7 +25,7 @@ bool take(std::string_view& text, T& number, int base, char behind) {
 
 // The names in directory `path` that are numbers.
 Result<std::vector<std::uint32_t>> numbered_entries(const std::string& path) {
-  const UniqueDir directory(::opendir(path.c_str()));
+  const UniqueDirectory directory(::opendir(path.c_str()));
   if (!directory) return Error::from_errno(errno, "open", path);
   std::vector<std::uint32_t> numbers;
   for (;;) {

@@ -48,7 +48,7 @@ void append_label_value(std::string& out, std::string_view value) {
     } else if (value.front() == '\\') {
       out += looks_escaped(value) ? kBackslash : std::string_view("\\");
     } else {
-      while (length < value.size() && continues_utf8(value[length])) ++length;
+      length = first_character_bytes(value);
       out += printable(value.substr(0, length));
     }
     value.remove_prefix(length);

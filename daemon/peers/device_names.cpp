@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "peers/device_names.h"
 
-#include <algorithm>
-#include <array>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -18,12 +16,10 @@ namespace {
 constexpr std::size_t kMostMounts = std::size_t{4} << 20;  // bytes
 constexpr std::size_t kLongest = 96;                       // bytes of a name
 
-// "nfs4 server:/export". Of FUSE only the type: any user chooses its source.
+// "nfs4 server:/export"
 std::string name_of(const MountLine& mount) {
-  static constexpr std::array<std::string_view, 6> kHaveServers = {"nfs",  "nfs4", "cifs",
-                                                                   "smb3", "ceph", "9p"};
   std::string name(mount.type);
-  if (std::ranges::find(kHaveServers, mount.type) != kHaveServers.end()) name += " " + mount.source;
+  if (has_server(mount.type)) name += " " + mount.source;
   if (name.size() > kLongest) name.resize(kLongest);
   return to_valid_utf8(name);
 }

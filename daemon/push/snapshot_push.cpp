@@ -13,8 +13,7 @@
 namespace offcpud {
 namespace {
 
-// How long ending may take: the thread finishes its piece of work, which is
-// interrupted if it waits.
+// How long ending may take: a piece of work that waits is interrupted, any other is finished.
 constexpr std::chrono::milliseconds kEnding{300};
 
 std::uint64_t random_seed() {

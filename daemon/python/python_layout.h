@@ -39,8 +39,7 @@ struct PythonLayout {
   [[nodiscard]] bool is_one_each() const { return minor <= 10; }
   // Each C function that runs frames has a shim frame among those of Python.
   [[nodiscard]] bool has_shims() const { return minor >= 12; }
-  // What a build says about itself: Py_Version, and _Py_DebugOffsets at the start of _PyRuntime.
-  [[nodiscard]] bool has_version() const { return minor >= 11; }
+  // A build says its own offsets: _Py_DebugOffsets at the start of _PyRuntime.
   [[nodiscard]] bool has_debug_offsets() const { return minor >= 13; }
 };
 

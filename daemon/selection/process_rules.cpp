@@ -16,12 +16,6 @@
 namespace offcpud {
 namespace {
 
-Result<std::optional<Pattern>> compiled(const std::string& text) {
-  if (text.empty()) return std::optional<Pattern>();
-  TRY(auto pattern, Pattern::parse(text));
-  return std::optional(std::move(pattern));
-}
-
 template <class AnyPattern>
 bool allows(const std::optional<AnyPattern>& pattern, std::string_view text) {
   return !pattern || pattern->matches(text);
@@ -50,9 +44,9 @@ Result<ProcessRules> ProcessRules::compile(const std::vector<ProcessRule>& rules
   result.on_unreadable_ = std::move(on_unreadable);
   for (const ProcessRule& text : rules) {
     Rule rule;
-    TRY(rule.comm, compiled(text.comm));
-    TRY(rule.exe, compiled(text.exe));
-    TRY(rule.unit, compiled(text.unit));
+    TRY(rule.comm, Pattern::parse_if_any(text.comm));
+    TRY(rule.exe, Pattern::parse_if_any(text.exe));
+    TRY(rule.unit, Pattern::parse_if_any(text.unit));
     TRY(rule.cgroup, CgroupPattern::parse(text.cgroup));
     result.rules_.push_back(std::move(rule));
   }

@@ -12,12 +12,6 @@ namespace {
 
 constexpr std::size_t kMaxDecided = 10'000;
 
-Result<std::optional<Pattern>> compiled(const std::string& text) {
-  if (text.empty()) return std::optional<Pattern>();
-  TRY(auto pattern, Pattern::parse(text));
-  return std::optional(std::move(pattern));
-}
-
 Result<std::optional<std::size_t>> kind_of(const std::string& reason) {
   if (reason.empty()) return std::optional<std::size_t>();
   for (std::size_t kind = 0; kind < OFFCPUD_BLOCKED_KINDS; ++kind) {
@@ -34,7 +28,7 @@ Result<StallRules> StallRules::compile(const Config::Stalls& options) {
   for (const StallRule& text : options.rules) {
     Rule rule;
     TRY(rule.cgroup, CgroupPattern::parse(text.cgroup));
-    TRY(rule.comm, compiled(text.comm));
+    TRY(rule.comm, Pattern::parse_if_any(text.comm));
     TRY(rule.kind, kind_of(text.reason));
     rule.threshold = text.threshold;
     rules.rules_.push_back(std::move(rule));

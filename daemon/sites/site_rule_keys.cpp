@@ -83,9 +83,9 @@ Notation<StackPattern> stack(PatternKind kind, std::string allowed) {
 }
 
 // What the keys of a rule say together.
-Status check_rule(const SiteRule& rule, const Place& place) {
-  if (rule.name.empty()) return place.refusal("has no name, which every rule needs");
-  const Place named = place.at(rule.name, rule.line);
+Status check_rule(const SiteRule& rule, const Position& position) {
+  if (rule.name.empty()) return position.refusal("has no name, which every rule needs");
+  const Position named = position.at(rule.name, rule.line);
   if (rule.exe.alternatives.empty() && rule.reasons == 0 && rule.match.steps.empty() &&
       rule.kernel.steps.empty() && !rule.is_for_goroutines()) {
     return named.refusal(
@@ -112,10 +112,10 @@ Status check_rule(const SiteRule& rule, const Place& place) {
 
 ListNotation<std::vector<SiteRule>> site_rule_list() {
   const auto parse = [](std::span<const YamlItem> items,
-                        const Place& place) -> Result<std::vector<SiteRule>> {
+                        const Position& position) -> Result<std::vector<SiteRule>> {
     std::vector<SiteRule> rules;
     for (const YamlItem& item : items) {
-      const Place entry = place.at("entry " + std::to_string(rules.size() + 1), item.line);
+      const Position entry = position.at("entry " + std::to_string(rules.size() + 1), item.line);
       if (rules.size() == SiteFile::kMostRules) {
         return entry.refusal("is more than the " + std::to_string(SiteFile::kMostRules) +
                              " that one file may have; begin another file");

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostPatterns = std::numeric_limits<PatternNumber>::max();
 
-Place place_of(const SiteRule& rule) {
+Position position_of(const SiteRule& rule) {
   return {.file = rule.file, .line = rule.line, .name = "sites: " + rule.name};
 }
 
@@ -43,25 +43,25 @@ Result<std::shared_ptr<const SiteRules>> SiteRules::make(std::vector<SiteRule> r
 }
 
 Status SiteRules::add(SiteRule rule) {
-  const Place place = place_of(rule);
+  const Position position = position_of(rule);
   if (rules_.size() == kMostRules) {
-    return place.refusal("is more than the " + std::to_string(kMostRules) +
-                         " rules that there may be in all files; remove some");
+    return position.refusal("is more than the " + std::to_string(kMostRules) +
+                            " rules that there may be in all files; remove some");
   }
   const auto site = std::ranges::find(sites_, rule.name, &WaitSite::name);
   if (site != sites_.end() && site->wait_for != rule.wait_for) {
     const auto other = std::ranges::find(rules_, rule.name,
                                          [](const PreparedRule& each) { return each.rule.name; });
-    return place.refusal("is for " + std::string(name_of(rule.wait_for)) + " here and for " +
-                         std::string(name_of(site->wait_for)) + " at " + other->rule.place() +
-                         "; a site is for one thing: choose another name");
+    return position.refusal("is for " + std::string(name_of(rule.wait_for)) + " here and for " +
+                            std::string(name_of(site->wait_for)) + " at " + other->rule.place() +
+                            "; a site is for one thing: choose another name");
   }
   for (const PreparedRule& earlier : rules_) {
     // Who writes a rule of his own may well mean to take all that a shipped one took.
     if (earlier.rule.folder != rule.folder || !covers(earlier.rule, rule)) continue;
-    return place.refusal("never takes anything: " + earlier.rule.name + " at " +
-                         earlier.rule.place() +
-                         " comes first and takes all of it; remove one, or put the narrower first");
+    return position.refusal(
+        "never takes anything: " + earlier.rule.name + " at " + earlier.rule.place() +
+        " comes first and takes all of it; remove one, or put the narrower first");
   }
 
   PreparedRule prepared;
@@ -81,7 +81,7 @@ Status SiteRules::add(SiteRule rule) {
     prepared.kernel.push_back({step.after_gap, number(step.frame)});
   }
   if (patterns_.patterns().size() >= kMostPatterns) {
-    return place.refusal("has one pattern too many for all files; remove some rules");
+    return position.refusal("has one pattern too many for all files; remove some rules");
   }
   prepared.rule = std::move(rule);
   rules_.push_back(std::move(prepared));
@@ -92,13 +92,13 @@ Result<std::vector<SiteRule>> parse_site_rules(const std::string& text, const st
   TRY(const auto settings, parse_yaml_settings(text, origin));
   SiteFile file;
   for (const YamlSetting& setting : settings) {
-    const Place place{origin, setting.line, excerpt(setting.key)};
+    const Position position{origin, setting.line, excerpt(setting.key)};
     const auto* const key = find_setting(site_file_keys(), setting.key);
     if (key == nullptr) {
-      return place.refusal("unknown key; a file has the keys " +
-                           enumeration(names_of(site_file_keys())));
+      return position.refusal("unknown key; a file has the keys " +
+                              enumeration(names_of(site_file_keys())));
     }
-    TRY_VOID(set_from_yaml(file, *key, setting, place));
+    TRY_VOID(set_from_yaml(file, *key, setting, position));
   }
   for (SiteRule& rule : file.rules) {
     rule.level = file.level;

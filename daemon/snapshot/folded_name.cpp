@@ -40,11 +40,10 @@ std::string folded_name(std::string_view name) {
   std::string out;
   out.reserve(text.size());
   for (std::size_t i = 0; i < text.size();) {
-    std::size_t length = 1;
-    while (i + length < text.size() && continues_utf8(text[i + length])) ++length;
-    const std::string_view character(text.data() + i, length);
+    const std::string_view rest = std::string_view(text).substr(i);
+    const std::string_view character = rest.substr(0, first_character_bytes(rest));
     const char first = character.front();
-    i += length;
+    i += character.size();
     if (first == ';') {
       out += ':';
     } else if (first == ' ') {

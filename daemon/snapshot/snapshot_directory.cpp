@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <memory>
 #include <utility>
 
 #include "base/file_io.h"
@@ -19,10 +18,6 @@ namespace {
 
 constexpr mode_t kDirectoryMode = 0700;  // it contains stacks and names of everybody's processes
 constexpr mode_t kFileMode = 0600;
-
-struct CloseDirectory {
-  void operator()(DIR* directory) const { ::closedir(directory); }
-};
 
 // Returns 0 or an errno.
 int write_durably(int fd, std::string_view bytes) {
@@ -90,7 +85,7 @@ std::vector<SnapshotDirectory::File> SnapshotDirectory::files() const {
   std::vector<File> files;
   UniqueFd again(::openat(fd_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!again) return files;
-  const std::unique_ptr<DIR, CloseDirectory> list(::fdopendir(again.get()));
+  const UniqueDirectory list(::fdopendir(again.get()));
   if (!list) return files;
   (void)again.release();
   while (const dirent* const item = ::readdir(list.get())) {

@@ -2,11 +2,10 @@
 #include "symbols/symbol_cache.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <utility>
 
 #include "base/deleted_path.h"
+#include "base/text.h"
 #include "symbols/demangle.h"
 
 namespace offcpud {
@@ -14,8 +13,7 @@ namespace {
 
 constexpr std::size_t kMaxObjectName = 128;
 
-// Size of a set besides its functions: entries in the list, in the table of
-// build-ids, and of users.
+// Size of a set besides its functions: entries in the list, of build-ids and of users.
 constexpr std::size_t kSetOverhead = 256;
 
 // "/usr/lib/libc.so.6 (deleted)" gives "libc.so.6".
@@ -23,12 +21,6 @@ std::string name_of_path(std::string_view path) {
   (void)remove_deleted(path);
   path.remove_prefix(path.find_last_of('/') + 1);
   return shown_name(path.substr(0, kMaxObjectName));
-}
-
-std::string hex(std::uint64_t value) {
-  std::array<char, 16> digits{};
-  const auto result = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16);
-  return {digits.data(), result.ptr};
 }
 
 FrameName unnamed(const std::string& object, std::uint64_t place) {
@@ -44,7 +36,7 @@ Result<ElfSymbols> read_symbols(const ObjectFile& file) {
 }  // namespace
 
 std::string place_name(const std::string& object, std::uint64_t place) {
-  return "[" + object + "+0x" + hex(place) + "]";
+  return "[" + object + "+0x" + hexadecimal(place) + "]";
 }
 
 void SymbolCache::load(ObjectId id, const ObjectFile& file) {
@@ -126,13 +118,6 @@ SymbolCache::Object* SymbolCache::touch(ObjectId id) {
   return &found->second;
 }
 
-std::optional<FrameName> SymbolCache::resolve_address(ObjectId id, std::uint64_t address) {
-  const Object* object = touch(id);
-  if (object == nullptr) return std::nullopt;
-  if (!object->symbols) return unnamed(object->name, address);
-  return name_of(*object, address);
-}
-
 std::optional<FrameName> SymbolCache::resolve_offset(ObjectId id, std::uint64_t file_offset) {
   const Object* object = touch(id);
   if (object == nullptr) return std::nullopt;
@@ -151,7 +136,9 @@ std::optional<std::uint64_t> SymbolCache::address_of(ObjectId id, std::uint64_t 
 FrameName SymbolCache::name_of(const Object& object, std::uint64_t address) {
   const auto found = (*object.symbols)->symbols.functions().find(address);
   if (!found) return unnamed(object.name, address);
-  if (found->name.empty()) return {object.name + "!fn_" + hex(found->start), NameSource::Frame};
+  if (found->name.empty()) {
+    return {object.name + "!fn_" + hexadecimal(found->start), NameSource::Frame};
+  }
   return {demangled_.shown(found->name), NameSource::Symbol};
 }
 

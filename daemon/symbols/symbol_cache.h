@@ -67,10 +67,8 @@ class SymbolCache {
   // failures() counts it.
   void load(ObjectId id, const ObjectFile& file);
 
-  // The function at an ELF virtual address, or at an offset in the file. For a calling frame, pass
-  // its return address minus one, because the call may be the last instruction. Nothing: the object
-  // was never loaded.
-  [[nodiscard]] std::optional<FrameName> resolve_address(ObjectId id, std::uint64_t address);
+  // The function at an offset in the file. For a calling frame, pass that of its return address
+  // minus one, because the call may be the last instruction. Nothing: the object was never loaded.
   [[nodiscard]] std::optional<FrameName> resolve_offset(ObjectId id, std::uint64_t file_offset);
 
   // The ELF virtual address of an offset in the file. Nothing: the file was not read, or is
@@ -88,7 +86,6 @@ class SymbolCache {
   [[nodiscard]] ObjectRefusals take_refused() { return std::exchange(refused_, {}); }
 
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
-  [[nodiscard]] std::size_t symbol_sets() const { return sets_.size(); }
   [[nodiscard]] std::uint64_t failures() const { return failures_; }
 
  private:

@@ -144,8 +144,7 @@ class Compilation {
   const std::optional<GoFunctionTable>& go_;
   WorkBudget budget_;
   TableBuilder builder_;
-  // The CIE of the last FDE, and the state after its instructions; the next FDE
-  // usually has the same.
+  // The CIE of the last FDE, which the next one usually has, too, and the state after it.
   std::uint32_t cie_offset_ = UINT32_MAX;
   std::optional<Cie> cie_;
   FrameState initial_;

@@ -21,10 +21,10 @@ TABLE = """
 """
 
 
-# What the rows allow is used.
+# All that the table allows is used.
 USES = {
-    "daemon/high/uses.h": '#include "low/uses.h"\n',
-    "daemon/low/uses.h": '#include <zlib.h>\n#include "sample.h"\n',
+    "daemon/high/uses.cpp": '#include "low/b.h"\n',
+    "daemon/low/uses.cpp": '#include "sample.h"\n#include <zlib.h>\n',
 }
 
 
@@ -34,8 +34,8 @@ class LayersTest(unittest.TestCase):
             root = pathlib.Path(name)
             for folder in folders:
                 root.joinpath("daemon", folder).mkdir(parents=True)
-            uses = {path: text for path, text in uses.items() if path.split("/")[1] in folders}
-            for path, text in {"docs/architecture.md": table, "bpf/sample.h": "", **uses, **dict(files)}.items():
+            all_files = {"docs/architecture.md": table, "bpf/sample.h": "", "daemon/daemon.h": "", **uses}
+            for path, text in {**all_files, **dict(files)}.items():
                 root.joinpath(path).parent.mkdir(parents=True, exist_ok=True)
                 root.joinpath(path).write_text(text)
             done = subprocess.run([sys.executable, LAYERS, root], capture_output=True, text=True)
@@ -71,34 +71,43 @@ class LayersTest(unittest.TestCase):
             ["daemon/base/a.h includes curl/curl.h: base may not use curl"],
         )
 
-    def test_a_row_allows_only_what_its_folder_uses(self):
+    def test_headers_of_the_daemon_itself_are_for_its_own_files_alone(self):
+        self.assertEqual(self.said({"daemon/main.cpp": '#include "daemon.h"\n'}), [])
         self.assertEqual(
-            self.said(uses={}),
+            self.said({"daemon/high/a.cpp": '#include "daemon.h"\n'}),
+            ["daemon/high/a.cpp includes daemon.h: high may not use daemon"],
+        )
+
+    def test_parts_of_files_are_looked_at(self):
+        self.assertEqual(
+            self.said({"daemon/low/numbers.inc": '#include "high/a.h"\n'}),
+            ["daemon/low/numbers.inc includes high/a.h: low may not use high"],
+        )
+
+    def test_what_is_allowed_is_used(self):
+        self.assertEqual(
+            self.said(uses={"daemon/low/uses.cpp": '#include "sample.h"\n'}),
             [
                 "the row high allows low, which high does not use",
-                "the row low allows bpf, which low does not use",
                 "the row low allows zlib, which low does not use",
             ],
         )
 
     def test_folders_and_rows_agree(self):
         self.assertEqual(
-            self.said(folders=("base", "high", "more")),
+            self.said(folders=("base", "high", "more"), uses={}),
             ["low is a row without a folder", "more is a folder without a row"],
         )
 
     def test_a_circle_of_rows_is_told(self):
         table = TABLE.replace("| below | bpf |", "| below | bpf, high |")
-        said = self.said({"daemon/low/b.h": '#include "high/uses.h"\n'}, table=table)
-        self.assertEqual(len(said), 1)
-        self.assertIn("circle: ", said[0])
+        told = self.said({"daemon/low/c.h": '#include "high/a.h"\n'}, table=table)
+        self.assertEqual(len(told), 1)
+        self.assertIn("circle: ", told[0])
 
     def test_a_row_names_only_folders_with_a_row(self):
         table = TABLE.replace("| above | low |", "| above | low, lwo |")
-        self.assertEqual(
-            self.said(table=table),
-            ["the row high names lwo, which has no row", "the row high allows lwo, which high does not use"],
-        )
+        self.assertEqual(self.said(table=table), ["the row high names lwo, which has no row"])
 
 
 if __name__ == "__main__":

@@ -18,6 +18,24 @@ StackFrame kernel(std::string function, std::uint64_t address) {
   return {std::move(function), "[kernel]", "", 0xffffffff81000000ULL + address, true};
 }
 
+std::vector<StackFrame> ordinary_frames() {
+  return {{"_start", "pp", "ab12", 0x1040, false},            // 0
+          {"main", "pp", "ab12", 0x11a2, false},              // 1
+          libc("read", 0xf8520),                              // 2
+          kernel("entry_SYSCALL_64_after_hwframe", 0x130),    // 3
+          kernel("do_syscall_64", 0x999),                     // 4
+          kernel("anon_pipe_read", 0x3e0000),                 // 5
+          kernel("schedule", 0xb0000),                        // 6
+          libc("write", 0xf85e0),                             // 7
+          kernel("anon_pipe_write", 0x3e1000),                // 8
+          kernel("try_to_wake_up", 0xc0000),                  // 9
+          libc("clock_nanosleep", 0xd1000),                   // 10
+          kernel("do_nanosleep", 0xb1000),                    // 11
+          kernel("hrtimer_interrupt", 0x20000),               // 12
+          kernel("hrtimer_wakeup", 0x20100),                  // 13
+          {"[no unwind table]", "[unknown]", "", 0, false}};  // 14
+}
+
 }  // namespace
 
 Snapshot ordinary_snapshot() {
@@ -26,21 +44,7 @@ Snapshot ordinary_snapshot() {
   s.begin = WallTime(1'795'000'000'250ms);
   s.end = s.begin + 60s;
   s.duration = 60s;
-  s.frames = {{"_start", "pp", "ab12", 0x1040, false},            // 0
-              {"main", "pp", "ab12", 0x11a2, false},              // 1
-              libc("read", 0xf8520),                              // 2
-              kernel("entry_SYSCALL_64_after_hwframe", 0x130),    // 3
-              kernel("do_syscall_64", 0x999),                     // 4
-              kernel("anon_pipe_read", 0x3e0000),                 // 5
-              kernel("schedule", 0xb0000),                        // 6
-              libc("write", 0xf85e0),                             // 7
-              kernel("anon_pipe_write", 0x3e1000),                // 8
-              kernel("try_to_wake_up", 0xc0000),                  // 9
-              libc("clock_nanosleep", 0xd1000),                   // 10
-              kernel("do_nanosleep", 0xb1000),                    // 11
-              kernel("hrtimer_interrupt", 0x20000),               // 12
-              kernel("hrtimer_wakeup", 0x20100),                  // 13
-              {"[no unwind table]", "[unknown]", "", 0, false}};  // 14
+  s.frames = ordinary_frames();
   s.entries.push_back({.pid = 100,
                        .comm = "pp",
                        .thread_comm = "pp-reader",

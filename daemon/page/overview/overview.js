@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { byId, Hint } from "../shared/elements.js";
-import { clock } from "../shared/numbers.js";
+import { clock, exactTime } from "../shared/numbers.js";
 import { Address, flameAddress } from "./address.js";
 import { GraphView } from "./graph_view.js";
 import { Head } from "./head.js";
@@ -102,8 +102,8 @@ class Overview {
   }
 
   setRange(range) {
-    const text = (at) => new Date(at).toISOString().replace(".000Z", "Z");
-    this.change(range === null ? { from: "", to: "" } : { from: text(range[0]), to: text(range[1]) });
+    const [from, to] = range === null ? ["", ""] : range.map(exactTime);
+    this.change({ from, to });
   }
 
   setPaused(isPaused) {

@@ -71,10 +71,10 @@ const WITHOUT_STACK = new Set([
   "[more different stacks than are kept]",
 ]);
 
-// How much may have waited where nothing was sampled: a wait that is shorter than the sampling
-// interval is sampled by chance (docs/semantics.md, "Stacks and snapshots"). "" where waits may be
-// missing for another reason: a filter of the snapshots, unreadable files, lost samples.
-// `strings`: those of the rows, which may have such time that the page's filters leave out.
+// As sampling_bound() of offcpuctl: how much may have waited where nothing was sampled. A wait that is
+// shorter than the sampling interval is sampled by chance (docs/semantics.md, "Stacks and snapshots").
+// "" where waits may be missing for another reason: a filter of the snapshots, unreadable files, lost
+// samples. `strings`: those of the rows, which may have such time that the page's filters leave out.
 export function boundOf(answer, strings = []) {
   const { sampling_interval_seconds: interval, captured = [], unreadable = 0 } = answer;
   const isLost = answer.lost_of_any_seconds > 0 || strings.some((text) => WITHOUT_STACK.has(text));

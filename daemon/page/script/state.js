@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is selected is in the address, so that it can be reloaded and passed on. What is at its default
 // is left out.
+import { exactTime } from "../shared/numbers.js";
 import { baseOf, rangeOf } from "./address.js";
 
 // The controls by the parameters that have their state.
@@ -41,14 +42,12 @@ export function rangesIn(query) {
   return { range: rangeOf(query), base, compare, normalize: parameters.get("normalize") !== "false" };
 }
 
-const timeText = (at) => new Date(at).toISOString().replace(".000Z", "Z");
-
 // The address of what is selected; `ranges`: null, if there are none to select.
 export function queryOf(find, ranges) {
   const parameters = new URLSearchParams();
   const addRange = (prefix, [from, to]) => {
-    parameters.set(`${prefix}from`, timeText(from));
-    parameters.set(`${prefix}to`, timeText(to));
+    parameters.set(`${prefix}from`, exactTime(from));
+    parameters.set(`${prefix}to`, exactTime(to));
   };
   if (ranges !== null && !ranges.isDefault) addRange("", ranges.shown.times);
   if (ranges?.isComparing) {

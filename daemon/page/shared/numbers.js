@@ -67,7 +67,12 @@ export function clock(at) {
   return new Date(at).toISOString().slice(11, 19);
 }
 
-// The same with the day, unless that is the day of `now`.
+// "2026-11-20T12:00:00Z", as addresses have it; with milliseconds if there are any.
+export function exactTime(at) {
+  return new Date(at).toISOString().replace(".000Z", "Z");
+}
+
+// clock() with the day, unless that is the day of `now`.
 export function dayAndTime(at, now) {
   const [day, today] = [at, now].map((each) => new Date(each).toISOString().slice(0, 10));
   return day === today ? clock(at) : `${day} ${clock(at)}`;

@@ -311,8 +311,8 @@ __u64 other_socket[sizeof(struct offcpud_socket) / sizeof(__u64)] = {};
 /* Whether a call for the one socket makes its process the peer of a wait for the other. */
 SEC("raw_tp")
 int run_other_end(void* ctx) {
-  result = is_other_end((const struct offcpud_socket*)own_socket,
-                        (const struct offcpud_socket*)other_socket);
+  result = socket_is_other_end((const struct offcpud_socket*)own_socket,
+                               (const struct offcpud_socket*)other_socket);
   return 0;
 }
 

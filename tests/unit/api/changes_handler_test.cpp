@@ -8,8 +8,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "api/changes_ranges.h"
+#include "changes/chosen_ranges.h"
 #include "support/fake_clock.h"
+#include "unit/api/memory_library.h"
 #include "unit/http/later_response.h"
 
 namespace offcpud {
@@ -26,23 +27,8 @@ using ::testing::SizeIs;
 const WallTime kNow(1'795'176'000s);
 
 // One snapshot a minute, in each of which a unit waits for a lock.
-class MinuteLibrary final : public SnapshotLibrary {
+class MinuteLibrary final : public test::MemoryLibrary {
  public:
-  [[nodiscard]] std::vector<StoredSnapshot> list() const override {
-    std::vector<StoredSnapshot> all;
-    for (const auto& [sequence, snapshot] : snapshots) {
-      all.push_back({SnapshotName::of(snapshot), 1'000, sequence == damaged});
-    }
-    return all;
-  }
-  [[nodiscard]] Result<std::optional<Snapshot>> load(std::uint64_t sequence) const override {
-    if (sequence == damaged) return Error("damaged");
-    const auto found = snapshots.find(sequence);
-    if (found == snapshots.end()) return std::optional<Snapshot>();
-    return std::optional<Snapshot>(found->second);
-  }
-  [[nodiscard]] std::size_t foreign_files() const override { return 0; }
-
   // Minutes ago; the seconds that db.service waits for a lock.
   void put(int minutes_ago, int seconds) {
     Snapshot snapshot;
@@ -55,9 +41,6 @@ class MinuteLibrary final : public SnapshotLibrary {
                          .ns = static_cast<std::uint64_t>(seconds) * 1'000'000'000}};
     snapshots.emplace(snapshot.sequence, std::move(snapshot));
   }
-
-  std::map<std::uint64_t, Snapshot> snapshots;
-  std::uint64_t damaged = 0;
 };
 
 class ChangesHandlerTest : public ::testing::Test {

@@ -16,6 +16,7 @@
 #include "snapshot/stack_id.h"
 #include "support/fake_clock.h"
 #include "support/snapshots.h"
+#include "unit/api/memory_library.h"
 #include "unit/http/later_response.h"
 #include "unit/snapshot/folded_lines.h"
 
@@ -30,30 +31,6 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 using ::testing::SizeIs;
-
-// Snapshots in memory, one of them damaged.
-class MemoryLibrary final : public SnapshotLibrary {
- public:
-  [[nodiscard]] std::vector<StoredSnapshot> list() const override {
-    std::vector<StoredSnapshot> all;
-    for (const auto& [sequence, snapshot] : snapshots) {
-      all.push_back({SnapshotName::of(snapshot), 1'000, sequence == damaged});
-    }
-    return all;
-  }
-  [[nodiscard]] Result<std::optional<Snapshot>> load(std::uint64_t sequence) const override {
-    if (on_load) on_load();
-    if (sequence == damaged) return Error("damaged");
-    const auto found = snapshots.find(sequence);
-    if (found == snapshots.end()) return std::optional<Snapshot>();
-    return std::optional<Snapshot>(found->second);
-  }
-  [[nodiscard]] std::size_t foreign_files() const override { return 2; }
-
-  std::map<std::uint64_t, Snapshot> snapshots;
-  std::uint64_t damaged = 0;
-  std::function<void()> on_load;
-};
 
 class FakeSource final : public SnapshotSource {
  public:
@@ -97,7 +74,7 @@ class SnapshotHandlersTest : public ::testing::Test {
     return ns;
   }
 
-  MemoryLibrary library_;
+  test::MemoryLibrary library_;
   FakeSource source_;
   RequestWorker worker_;
   FakeClock clock_;

@@ -67,17 +67,14 @@ TEST_F(WhyHandlerTest, WhatOthersDidDuringTheWaitsIsBelowThem) {
   EXPECT_NEAR(answer["verdicts"][0]["hops"][1]["share"].get<double>(), 0.75, 1e-9);
 }
 
-// Waits are on the partition, requests go to the disk; another disk is not looked at, nor what was
-// done before the window.
-TEST_F(WhyHandlerTest, WhoLoadsTheDiskOfAPartitionIsNamed) {
-  const auto row = [](const char* disk, const char* cgroup, std::uint64_t bytes,
-                      std::uint64_t seconds) {
-    return DiskLoadRow{.disk = disk,
-                       .by = std::make_shared<const SubjectLabels>(labels_of_cgroup(cgroup)),
-                       .load = {.bytes = {bytes, 2 * bytes, bytes},
-                                .requests = {5, 10, 5},
-                                .request_ns = seconds * test::kSecondNs}};
-  };
+// db.service waits on the partition vda1, while others load its disk and another one.
+class WhyOfDisksTest : public WhyHandlerTest {
+ protected:
+  void wait_on_partition();
+  void load_disks();
+};
+
+void WhyOfDisksTest::wait_on_partition() {
   for (auto& window : view_.peer_history) {
     auto changed = std::make_shared<PeerWindow>(*window);
     changed->rows = {{.cgroup = "/system.slice/db.service/worker",
@@ -86,8 +83,17 @@ TEST_F(WhyHandlerTest, WhoLoadsTheDiskOfAPartitionIsNamed) {
                       .time = {.ns = 240.0 * test::kSecondNs}}};
     window = changed;
   }
-  EXPECT_THAT(ask_json({{"unit", "db.service"}})["verdicts"][0]["sentence"].get<std::string>(),
-              HasSubstr("on device vda1; who loads it is unknown, because nobody counts that"));
+}
+
+void WhyOfDisksTest::load_disks() {
+  const auto row = [](const char* disk, const char* cgroup, std::uint64_t bytes,
+                      std::uint64_t seconds) {
+    return DiskLoadRow{.disk = disk,
+                       .by = std::make_shared<const SubjectLabels>(labels_of_cgroup(cgroup)),
+                       .load = {.bytes = {bytes, 2 * bytes, bytes},
+                                .requests = {5, 10, 5},
+                                .request_ns = seconds * test::kSecondNs}};
+  };
   auto old = std::make_shared<DiskLoadStep>();
   old->begin = view_.taken - 100s;
   old->end = view_.taken - 10s;
@@ -103,6 +109,15 @@ TEST_F(WhyHandlerTest, WhoLoadsTheDiskOfAPartitionIsNamed) {
   view_.disk_load_steps = {old, step};
   view_.disk_loads = std::make_shared<const std::vector<DiskLoadRow>>(step->rows);
   view_.disks = std::make_shared<const DisksOfDevices>(DisksOfDevices{{"vda1", {"vda"}}});
+}
+
+// Waits are on the partition, requests go to the disk; another disk is not looked at, nor what was
+// done before the window.
+TEST_F(WhyOfDisksTest, WhoLoadsTheDiskOfAPartitionIsNamed) {
+  wait_on_partition();
+  EXPECT_THAT(ask_json({{"unit", "db.service"}})["verdicts"][0]["sentence"].get<std::string>(),
+              HasSubstr("on device vda1; who loads it is unknown, because nobody counts that"));
+  load_disks();
   const json answer = ask_json({{"unit", "db.service"}, {"window", "10s"}});
   EXPECT_THAT(
       answer["verdicts"][0]["sentence"].get<std::string>(),

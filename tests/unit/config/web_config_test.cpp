@@ -95,12 +95,12 @@ TEST_F(WebConfigTest, Http2CannotBeHonouredAndIsWarnedOf) {
   EXPECT_NE(config->warnings[0].find("web.yml:2: http2: true has no effect"), std::string::npos);
 }
 
-TEST_F(WebConfigTest, RefusalsNameLineKeyAndWhatIsAllowed) {
+// What is refused, and with which words.
+using Refusals = std::vector<std::pair<std::string, std::string>>;
+
+Refusals refusals_of_tls() {
   const std::string tls = "tls_server_config:\n  cert_file: a\n  key_file: b\n";
-  const std::vector<std::pair<std::string, std::string>> cases = {
-      {"",
-       "web.yml: the file is empty; restore it, or remove web.config_file from the configuration "
-       "to do without TLS and passwords"},
+  return {
       {"tls_server_config:\n",
        "web.yml:1: tls_server_config: is not a map; use a map, or remove the key"},
       {"tls_server_config: {}\n",
@@ -130,8 +130,15 @@ TEST_F(WebConfigTest, RefusalsNameLineKeyAndWhatIsAllowed) {
              "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384]\n",
        "web.yml:4: tls_server_config.cipher_suites: cannot leave out "
        "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256 with the others in the list; add it, or keep to "
-       "one "
-       "of ECDSA and RSA"},
+       "one of ECDSA and RSA"},
+  };
+}
+
+Refusals other_refusals() {
+  return {
+      {"",
+       "web.yml: the file is empty; restore it, or remove web.config_file from the configuration "
+       "to do without TLS and passwords"},
       {"http_server_config: {headers: {X-Frame-Options: allow}}\n",
        "web.yml:1: http_server_config.headers.X-Frame-Options: \"allow\" is not known; use deny or "
        "sameorigin"},
@@ -158,7 +165,12 @@ TEST_F(WebConfigTest, RefusalsNameLineKeyAndWhatIsAllowed) {
       {"rate_limit: {burst: 0}\n",
        "web.yml:1: rate_limit.burst: \"0\" is out of range; use a whole number from 1 to 1000000"},
   };
-  for (const auto& [text, expected] : cases) EXPECT_EQ(error_of(text), expected) << text;
+}
+
+TEST_F(WebConfigTest, RefusalsNameLineKeyAndWhatIsAllowed) {
+  for (const Refusals& refusals : {refusals_of_tls(), other_refusals()}) {
+    for (const auto& [text, expected] : refusals) EXPECT_EQ(error_of(text), expected) << text;
+  }
   EXPECT_EQ(error_of("tls_server_config.cert_file: a\n"),
             "web.yml:1: tls_server_config.key_file: is missing; TLS needs a private key");
   EXPECT_NE(error_of("tls: {}\n").find("web.yml:1: tls: unknown key; the keys are tls_server_"),

@@ -68,25 +68,7 @@ std::shared_ptr<const LatencyHistogram> histogram_of(std::initializer_list<std::
 
 namespace {
 
-std::vector<ProcessRow> processes_of(const SubjectSeries& hostile, const SubjectSeries& nginx) {
-  ProcessRow worker = process(4'194'304, "worker\"\\\n\xff", hostile);
-  worker.histograms[OFFCPUD_RUNQ_PREEMPTED] = histogram_of({4'000'000});
-  worker.oldest_blocked[OFFCPUD_BLOCKED_POLL].ns = 3'000'000'000;
-  ProcessRow server = process(7, "nginx", nginx);
-  server.histograms[OFFCPUD_BLOCKED_DISK] = histogram_of({1'500'000'001});
-  ProcessRow silent = process(8, "not exported", nginx);
-  silent.exported = false;
-  silent.histograms = server.histograms;
-  return {worker, silent, server};
-}
-
-}  // namespace
-
-std::shared_ptr<const View> hostile_view() {
-  auto view = std::make_shared<View>();
-  view->stall_bounds = {250ms, 10s, 60s, 90min};
-  view->taken_wall = WallTime(1'700'000'000s + 250ms);
-
+SubjectSeries hostile_subject() {
   SubjectSeries hostile = subject({.cgroup = "/evil\"} 1\\\nup 1/\u00fc\u4e16",
                                    .slice = "",
                                    .unit = "a\\x2db\".service",
@@ -109,7 +91,10 @@ std::shared_ptr<const View> hostile_view() {
   goroutines[static_cast<std::size_t>(WaitFor::Timer)] = 1;
   hostile.goroutines = std::make_shared<const GoroutineTimes>(goroutines);
   hostile.in_progress = waits_of(OFFCPUD_BLOCKED_POLL, 0, 0);
+  return hostile;
+}
 
+SubjectSeries pod_subject() {
   SubjectSeries pod =
       subject({.cgroup = "/kubepods.slice/kubepods-pod1.slice/cri-containerd-0123abcd.scope",
                .slice = "kubepods-pod1.slice",
@@ -127,25 +112,19 @@ std::shared_ptr<const View> hostile_view() {
   pod_waits->oldest_runnable_ns = 20'000'001;
   pod_waits->unaccounted_ratio = -0.0625;
   pod.in_progress = std::move(pod_waits);
+  return pod;
+}
 
-  SubjectSeries nginx = subject({.cgroup = "/system.slice/nginx.service",
-                                 .slice = "system.slice",
-                                 .unit = "nginx.service",
-                                 .container_id = "",
-                                 .pod_uid = ""},
-                                1'500'000'001);
-  nginx.histograms[OFFCPUD_BLOCKED_DISK] = histogram_of({1'500'000'001});
-  nginx.histograms[OFFCPUD_BLOCKED_OTHER] = std::make_shared<const LatencyHistogram>();
-  auto stuck = std::make_shared<WaitsInProgress>(
-      *waits_of(OFFCPUD_BLOCKED_DISK, 90'061'000'000'007U, view->stall_bounds.size()));
-  stuck->unaccounted_ratio = 0;
-  nginx.in_progress = std::move(stuck);
+StallsInProgress stalls_of_storage() {
   StallsInProgress stalls;
   stalls.threads[static_cast<std::size_t>(WaitFor::Storage)] = 1;
   stalls.oldest_ns[static_cast<std::size_t>(WaitFor::Storage)] = 90'061'000'000'007U;
   stalls.shown = 1U << static_cast<std::size_t>(WaitFor::Storage);
   stalls.on = {{.wait_for = WaitFor::Storage, .on = "device:sd\"a\n", .threads = 1}};
-  nginx.stalls = std::make_shared<const StallsInProgress>(stalls);
+  return stalls;
+}
+
+void add_estimates(SubjectSeries& nginx) {
   WaitEstimate waits;
   waits.add(1'500'000'001, 1'500'000'001);
   EstimatedHistogram storage;
@@ -159,8 +138,47 @@ std::shared_ptr<const View> hostile_view() {
       std::make_shared<const EstimatedHistogram>(lock);
   nginx.waits[static_cast<std::size_t>(WaitFor::Work)] =
       std::make_shared<const EstimatedHistogram>();  // one is in progress
+}
 
-  view->subjects = {hostile, pod, nginx, subject_of("/user.slice")};
+SubjectSeries nginx_subject(std::size_t bounds) {
+  SubjectSeries nginx = subject({.cgroup = "/system.slice/nginx.service",
+                                 .slice = "system.slice",
+                                 .unit = "nginx.service",
+                                 .container_id = "",
+                                 .pod_uid = ""},
+                                1'500'000'001);
+  nginx.histograms[OFFCPUD_BLOCKED_DISK] = histogram_of({1'500'000'001});
+  nginx.histograms[OFFCPUD_BLOCKED_OTHER] = std::make_shared<const LatencyHistogram>();
+  auto stuck = std::make_shared<WaitsInProgress>(
+      *waits_of(OFFCPUD_BLOCKED_DISK, 90'061'000'000'007U, bounds));
+  stuck->unaccounted_ratio = 0;
+  nginx.in_progress = std::move(stuck);
+  nginx.stalls = std::make_shared<const StallsInProgress>(stalls_of_storage());
+  add_estimates(nginx);
+  return nginx;
+}
+
+std::vector<ProcessRow> processes_of(const SubjectSeries& hostile, const SubjectSeries& nginx) {
+  ProcessRow worker = process(4'194'304, "worker\"\\\n\xff", hostile);
+  worker.histograms[OFFCPUD_RUNQ_PREEMPTED] = histogram_of({4'000'000});
+  worker.oldest_blocked[OFFCPUD_BLOCKED_POLL].ns = 3'000'000'000;
+  ProcessRow server = process(7, "nginx", nginx);
+  server.histograms[OFFCPUD_BLOCKED_DISK] = histogram_of({1'500'000'001});
+  ProcessRow silent = process(8, "not exported", nginx);
+  silent.exported = false;
+  silent.histograms = server.histograms;
+  return {worker, silent, server};
+}
+
+}  // namespace
+
+std::shared_ptr<const View> hostile_view() {
+  auto view = std::make_shared<View>();
+  view->stall_bounds = {250ms, 10s, 60s, 90min};
+  view->taken_wall = WallTime(1'700'000'000s + 250ms);
+  const SubjectSeries hostile = hostile_subject();
+  const SubjectSeries nginx = nginx_subject(view->stall_bounds.size());
+  view->subjects = {hostile, pod_subject(), nginx, subject_of("/user.slice")};
   view->processes = processes_of(hostile, nginx);
   view->disk_loads = std::make_shared<const std::vector<DiskLoadRow>>(std::vector<DiskLoadRow>{
       {.disk = "sd\"a\n",

@@ -59,7 +59,7 @@ void FakePython::put_library(std::uint32_t hex) {
   std::vector<Exported> exported{{"_PyRuntime", 0x1000, 0x1000},
                                  {"PyCode_Type", 0x800, 0x100},
                                  {"_PyEval_EvalFrameDefault", 0x900, 0x100}};
-  if (layout_.has_version()) exported.push_back({"Py_Version", kVersion, 4});
+  if (layout_.minor >= 11) exported.push_back({"Py_Version", kVersion, 4});
   set(kBase + kVersion, hex);
   set(kBase + kHashes, std::array<std::uint32_t, 4>{1, 1, 1, 0});
   set<std::uint32_t>(kBase + kHashes + 24, 1);  // the only bucket, behind a filter of one word

@@ -26,8 +26,8 @@ using testing::ElementsAre;
 
 constexpr const char* kTemplate = "_ZNK3app4PoolISt6vectorIiSaIiEEE4waitIlEEiT_";
 
-std::string name(SymbolCache& cache, ObjectId id, std::uint64_t address) {
-  const auto frame = cache.resolve_address(id, address);
+std::string name(SymbolCache& cache, ObjectId id, std::uint64_t offset) {
+  const auto frame = cache.resolve_offset(id, offset);
   return frame ? frame->name : "nothing";
 }
 
@@ -47,15 +47,15 @@ TEST_F(SymbolCacheTest, ShowsSourceNamesFrameNamesAndOffsets) {
   cache.load(2, object_file(symbol_fixture("symbols_stripped")));
   const std::uint64_t pool = fixture_address(kTemplate);
   ASSERT_NE(pool, 0U);
-  EXPECT_EQ(cache.resolve_address(1, pool),
+  EXPECT_EQ(cache.resolve_offset(1, pool),
             (FrameName{"app::Pool<std::vector<int, std::allocator<int> > >::wait<long>",
                        NameSource::Symbol}));
   char expected[64];
   (void)std::snprintf(expected, sizeof(expected), "symbols_stripped!fn_%lx", c_function);
-  EXPECT_EQ(cache.resolve_address(2, c_function + 2), (FrameName{expected, NameSource::Frame}));
-  EXPECT_EQ(cache.resolve_address(2, 0x12),
+  EXPECT_EQ(cache.resolve_offset(2, c_function + 2), (FrameName{expected, NameSource::Frame}));
+  EXPECT_EQ(cache.resolve_offset(2, 0x12),
             (FrameName{"[symbols_stripped+0x12]", NameSource::Offset}));
-  EXPECT_EQ(cache.resolve_address(3, 0x12), std::nullopt);
+  EXPECT_EQ(cache.resolve_offset(3, 0x12), std::nullopt);
 }
 
 TEST_F(SymbolCacheTest, ShowsOffsetsOfWhatIsNoElfFile) {
@@ -72,10 +72,9 @@ TEST_F(SymbolCacheTest, KeepsOneCopyOfTheSameFunctions) {
   cache.load(1, object_file(copy("symbols_plain", "a")));
   const std::size_t bytes = cache.bytes();
   cache.load(2, object_file(copy("symbols_plain", "b")));
-  EXPECT_EQ(cache.symbol_sets(), 1U);
   EXPECT_EQ(cache.bytes(), bytes);
   cache.load(3, object_file(symbol_fixture("symbols_other")));
-  EXPECT_EQ(cache.symbol_sets(), 2U);
+  EXPECT_GT(cache.bytes(), bytes);
   EXPECT_EQ(name(cache, 2, c_function), "c_function");
 }
 
@@ -107,7 +106,7 @@ TEST_F(SymbolCacheTest, ForgetsWhatWasNotAskedForTheLongest) {
   cache.load(3, object_file("/proc/self/exe"));  // far larger than the rest
   EXPECT_THAT(cache.take_forgotten(), ElementsAre(2, 1));
 
-  EXPECT_EQ(cache.resolve_address(1, 0x10)->source, NameSource::Offset);
+  EXPECT_EQ(cache.resolve_offset(1, 0x10)->source, NameSource::Offset);
   EXPECT_THAT(cache.take_missed(), ElementsAre(1));
   EXPECT_TRUE(cache.take_missed().empty());
   cache.load(1, object_file(symbol_fixture("symbols_plain")));
@@ -116,12 +115,14 @@ TEST_F(SymbolCacheTest, ForgetsWhatWasNotAskedForTheLongest) {
 }
 
 TEST_F(SymbolCacheTest, ForgetsTheOldestObjects) {
+  SymbolCache one({});
+  one.load(1, object_file(symbol_fixture("symbols_plain")));
   SymbolCache cache({.objects = 2});
   for (const ObjectId id : {1, 2, 3}) cache.load(id, object_file(symbol_fixture("symbols_plain")));
   EXPECT_EQ(name(cache, 1, c_function), "nothing");
   EXPECT_EQ(name(cache, 2, c_function), "c_function");
   EXPECT_EQ(name(cache, 3, c_function), "c_function");
-  EXPECT_EQ(cache.symbol_sets(), 1U);
+  EXPECT_EQ(cache.bytes(), one.bytes());
 }
 
 // What the daemon does: take the mapping while the process lives, and ask when it is gone.

@@ -47,7 +47,8 @@ inline std::optional<CodeMapping> code_mapping(const std::string& line) {
   return mapping;
 }
 
-// The ELF address of a function of the fixture by its mangled name; 0 if it has none such.
+// The ELF address of a function of the fixture by its mangled name, which is also its offset in the
+// file; 0 if it has none such.
 inline std::uint64_t fixture_address(const std::string& symbol) {
   const UniqueFd fd(::open(symbol_fixture("symbols_plain").c_str(), O_RDONLY | O_CLOEXEC));
   const auto symbols = ElfSymbols::read(fd.get());

@@ -25,11 +25,11 @@ namespace {
 using std::filesystem::path;
 
 // What the worker answers, once it has done all before.
-std::string name(SymbolWorker& worker, ObjectId id, std::uint64_t address) {
+std::string name(SymbolWorker& worker, ObjectId id, std::uint64_t offset) {
   const auto answer = std::make_shared<std::promise<std::string>>();
   auto future = answer->get_future();
   EXPECT_TRUE(worker.post([=](SymbolCache& cache) {
-    const auto frame = cache.resolve_address(id, address);
+    const auto frame = cache.resolve_offset(id, offset);
     answer->set_value(frame ? frame->name : "nothing");
   }));
   if (future.wait_for(std::chrono::seconds(30)) != std::future_status::ready) return "no answer";
@@ -170,7 +170,7 @@ TEST_F(SymbolWorkerTest, NobodysObjectsDelayTheNamesOfOthers) {
   const auto start = std::chrono::steady_clock::now();
   worker.post(
       [=, this](SymbolCache& cache) {
-        const auto frame = cache.resolve_address(*id, c_function);
+        const auto frame = cache.resolve_offset(*id, c_function);
         named->set_value(frame ? frame->name : "nothing");
       },
       "naming", {.loads = all, .patience = std::chrono::milliseconds(1500)});

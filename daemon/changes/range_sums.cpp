@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/changes_sums.h"
+#include "changes/range_sums.h"
 
 #include <algorithm>
 
@@ -71,7 +71,7 @@ void RangeSums::add(const SiteWindow& window, WallTime end) {
 void RangeSums::add(const CpuStep& step) {
   for (const CpuStep::Subject& subject : step.subjects) {
     const std::string& cgroup = subject.labels->cgroup;
-    if (!query_.cgroup.admits(cgroup)) continue;
+    if (!scope_.cgroup.admits(cgroup)) continue;
     has_cgroup_ = true;
     running_ns_[names_.of(cgroup)] += static_cast<double>(subject.running_ns);
     for (std::size_t i = 0; i < CpuStep::kKinds; ++i) {
@@ -87,10 +87,10 @@ void RangeSums::add(const CpuStep& step) {
 }
 
 void RangeSums::add(const Waits& waits) {
-  if (waits.ns <= 0 || !query_.cgroup.admits(waits.cgroup)) return;
+  if (waits.ns <= 0 || !scope_.cgroup.admits(waits.cgroup)) return;
   has_cgroup_ = true;
-  if (!query_.kinds.test(waits.kind) || leaves_out(waits)) return;
-  if (with_sites_ && !query_.site.empty() && waits.site != query_.site) return;
+  if (!scope_.kinds.test(waits.kind) || leaves_out(waits)) return;
+  if (with_sites_ && !scope_.site.empty() && waits.site != scope_.site) return;
   PlaceSum& sum = place_of(waits.cgroup, waits.kind, waits.site);
   sum.ns += waits.ns;
   sum.variance_ns2 += waits.variance_ns2;
@@ -103,7 +103,7 @@ void RangeSums::add(const Waits& waits) {
 
 // What a child waits for, it says itself.
 bool RangeSums::leaves_out(const Waits& waits) {
-  if (query_.idle) return false;
+  if (scope_.idle) return false;
   if (waits.kind == static_cast<std::size_t>(WaitFor::Work)) {
     range_.work_ns += waits.ns;
   } else if (waits.kind == static_cast<std::size_t>(WaitFor::Timer)) {

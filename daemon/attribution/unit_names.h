@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/unit_name.h"
+#include "attribution/unit_name.h"
 
 namespace offcpud {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/changes.h"
+#include "changes/changes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -150,7 +150,7 @@ bool ChangedWait::significant() const {
 }
 
 Changes changes_between(const RangeSums& before, const RangeSums& after,
-                        const ChangesQuery& query) {
+                        const ChangesScope& scope) {
   Changes changes;
   changes.before = before.range();
   changes.after = after.range();
@@ -166,9 +166,9 @@ Changes changes_between(const RangeSums& before, const RangeSums& after,
       std::ranges::count_if(changes.rows, [](const auto& row) { return row.significant(); }));
   note_range(changes, changes.before, "earlier");
   note_range(changes, changes.after, "later");
-  const bool about_cpu = query.kinds.test(kCpuWait) || query.kinds.test(kThrottledWait);
-  if (about_cpu && query.site.empty()) note_cpu(changes);
-  if (changes.rows.size() > query.limit) changes.rows.resize(query.limit);
+  const bool about_cpu = scope.kinds.test(kCpuWait) || scope.kinds.test(kThrottledWait);
+  if (about_cpu && scope.site.empty()) note_cpu(changes);
+  if (changes.rows.size() > scope.limit) changes.rows.resize(scope.limit);
   return changes;
 }
 

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "api/changes_query.h"
-#include "api/unit_names.h"
+#include "attribution/unit_names.h"
 #include "base/clock.h"
+#include "changes/changes_scope.h"
 #include "pipeline/cpu_history.h"
 #include "pipeline/site_history.h"
 #include "snapshot/snapshot.h"
@@ -59,8 +59,8 @@ class RangeSums {
   static constexpr std::size_t kMostPlaces = 20'000;
 
   // `with_sites` false: the client may not see what stacks say, so sums are by unit and kind only.
-  // `query` must outlive the object.
-  RangeSums(const ChangesQuery& query, bool with_sites) : query_(query), with_sites_(with_sites) {}
+  // `scope` must outlive the object.
+  RangeSums(const ChangesScope& scope, bool with_sites) : scope_(scope), with_sites_(with_sites) {}
 
   void add(const Snapshot& snapshot);
   // A window that no snapshot covers yet; `end`: by the wall clock.
@@ -83,7 +83,7 @@ class RangeSums {
   [[nodiscard]] bool leaves_out(const Waits& waits);
   PlaceSum& place_of(std::string_view cgroup, std::size_t kind, std::string_view site);
 
-  const ChangesQuery& query_;
+  const ChangesScope& scope_;
   const bool with_sites_;
   std::map<ChangePlace, PlaceSum> places_;
   std::map<PlaceSum*, double> interval_ns_;   // of the snapshot or window that is being added

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/changes.h"
+#include "changes/changes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
+
+#include "unit/changes/minutes.h"
 
 namespace offcpud {
 namespace {
 
 using namespace std::chrono_literals;
-using nlohmann::json;
+using test::Amount;
+using test::kEpoch;
+using test::minute;
+using test::waits;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -19,29 +23,6 @@ using ::testing::Not;
 using ::testing::SizeIs;
 
 constexpr double kSecond = 1e9;
-const WallTime kEpoch(1'795'176'000s);
-
-struct Amount {
-  double seconds = 0;
-  double error = 0;  // seconds
-};
-
-StackEntry waits(const std::string& cgroup, WaitFor wait_for, const std::string& site,
-                 Amount amount) {
-  return {.cgroup = cgroup,
-          .wait_for = wait_for,
-          .site = site,
-          .ns = static_cast<std::uint64_t>(amount.seconds * kSecond),
-          .variance = std::pow(amount.error * kSecond, 2)};
-}
-
-Snapshot minute(WallTime begin, std::vector<StackEntry> entries) {
-  Snapshot snapshot;
-  snapshot.begin = begin;
-  snapshot.end = begin + 1min;
-  snapshot.entries = std::move(entries);
-  return snapshot;
-}
 
 std::shared_ptr<const SubjectLabels> labels(const std::string& cgroup) {
   return std::make_shared<const SubjectLabels>(labels_of_cgroup(cgroup));
@@ -49,10 +30,10 @@ std::shared_ptr<const SubjectLabels> labels(const std::string& cgroup) {
 
 class ChangesTest : public ::testing::Test {
  protected:
-  Changes compare() { return changes_between(before_, after_, query_); }
+  Changes compare() { return changes_between(before_, after_, scope_); }
 
-  ChangesQuery query_;
-  RangeSums before_{query_, true}, after_{query_, true};
+  ChangesScope scope_;
+  RangeSums before_{scope_, true}, after_{scope_, true};
 };
 
 TEST_F(ChangesTest, ComparesRatesOfRangesThatDifferInLength) {
@@ -124,18 +105,18 @@ TEST_F(ChangesTest, LeavesIdleWaitsOutAndSaysHowMany) {
                                     waits("/a", WaitFor::Timer, "nap", {6, 0}), child}));
   const Changes changes = compare();
   EXPECT_THAT(changes.rows, IsEmpty());
-  const std::string text = changes_text(changes, query_);
+  const std::string text = changes_text(changes, scope_);
   EXPECT_THAT(text, HasSubstr("nothing waits longer or shorter than before"));
   EXPECT_THAT(text, HasSubstr("left out as idle: work 1.0 → 2.0, timer 0 → 0.10, own children 0 "
                               "→ 0.50; --idle compares them, too\n"));
-  query_.idle = true;
-  RangeSums idle_before(query_, true), idle_after(query_, true);
+  scope_.idle = true;
+  RangeSums idle_before(scope_, true), idle_after(scope_, true);
   idle_before.add(minute(kEpoch, {waits("/a", WaitFor::Work, "pool", {60, 0})}));
   idle_after.add(minute(kEpoch + 1min, {waits("/a", WaitFor::Work, "other", {120, 0}), child}));
-  const Changes idle = changes_between(idle_before, idle_after, query_);
+  const Changes idle = changes_between(idle_before, idle_after, scope_);
   ASSERT_THAT(idle.rows, SizeIs(2)) << "idle waits are summed over their sites";
   EXPECT_NEAR(idle.rows[0].change(), 1, 1e-9);
-  EXPECT_THAT(changes_text(idle, query_), Not(HasSubstr("left out")));
+  EXPECT_THAT(changes_text(idle, scope_), Not(HasSubstr("left out")));
 }
 
 TEST_F(ChangesTest, WaitsForACpuAreExactAndHaveTheirOwnLength) {
@@ -165,7 +146,7 @@ TEST_F(ChangesTest, WaitsForACpuAreExactAndHaveTheirOwnLength) {
   ASSERT_THAT(changes.running, SizeIs(1));
   EXPECT_NEAR(changes.running[0].before, 0.1, 1e-9);
   EXPECT_NEAR(changes.running[0].after, 0.4, 1e-9);
-  EXPECT_THAT(changes_text(changes, query_), HasSubstr("CPUs used: etl.service 0.10 → 0.40\n"));
+  EXPECT_THAT(changes_text(changes, scope_), HasSubstr("CPUs used: etl.service 0.10 → 0.40\n"));
 }
 
 TEST_F(ChangesTest, SaysThatWaitsForACpuAreNotKnown) {
@@ -192,10 +173,10 @@ TEST_F(ChangesTest, TheLastWindowsCountAsSnapshotsDo) {
 }
 
 TEST_F(ChangesTest, FiltersByWhatWaitsAreForCgroupAndSite) {
-  query_.kinds.reset();
-  query_.kinds.set(static_cast<std::size_t>(WaitFor::Lock));
-  query_.cgroup = *CgroupFilter::parse("db");
-  query_.site = "row-lock";
+  scope_.kinds.reset();
+  scope_.kinds.set(static_cast<std::size_t>(WaitFor::Lock));
+  scope_.cgroup = *CgroupFilter::parse("db");
+  scope_.site = "row-lock";
   before_.add(minute(kEpoch, {}));
   after_.add(minute(kEpoch + 1min, {waits("/db.service", WaitFor::Lock, "row-lock", {6, 0}),
                                     waits("/db.service", WaitFor::Lock, "latch", {6, 0}),
@@ -206,14 +187,14 @@ TEST_F(ChangesTest, FiltersByWhatWaitsAreForCgroupAndSite) {
 }
 
 TEST_F(ChangesTest, WhoMayNotSeeDetailsGetsUnitsAndKinds) {
-  RangeSums before(query_, false), after(query_, false);
+  RangeSums before(scope_, false), after(scope_, false);
   Snapshot snapshot = minute(kEpoch, {waits("/db.service", WaitFor::Lock, "row-lock", {6, 0}),
                                       waits("/db.service", WaitFor::Lock, "latch", {6, 0})});
   snapshot.frames = {{.function = "secret", .object = "db"}};
   snapshot.entries[0].user = {0};
   after.add(snapshot);
   before.add(minute(kEpoch, {}));
-  const Changes changes = changes_between(before, after, query_);
+  const Changes changes = changes_between(before, after, scope_);
   ASSERT_THAT(changes.rows, SizeIs(1));
   EXPECT_EQ(changes.rows[0].place.site, "");
   EXPECT_THAT(changes.rows[0].functions, IsEmpty());
@@ -267,7 +248,7 @@ TEST_F(ChangesTest, TheTextIsOneLineARowAndEndsWithTheEvidence) {
   before_.add(minute(kEpoch, {waits("/s/db.service", WaitFor::Storage, "fsync", {6, 0.3})}));
   after_.add(minute(kEpoch + 60min, {waits("/s/db.service", WaitFor::Storage, "fsync", {12, 0.3}),
                                      waits("/s/a\nb", WaitFor::Lock, "", {30, 0})}));
-  const std::string text = changes_text(compare(), query_);
+  const std::string text = changes_text(compare(), scope_);
   EXPECT_THAT(text, HasSubstr("now:    2026-11-20 13:00:00 to 13:01:00 UTC (1 min)\n"
                               "before: 2026-11-20 12:00:00 to 12:01:00 UTC (1 min)\n"));
   EXPECT_THAT(
@@ -278,34 +259,16 @@ TEST_F(ChangesTest, TheTextIsOneLineARowAndEndsWithTheEvidence) {
                 "0.50    +0.50    exact      new\n"
                 "db.service                 storage   fsync                              0.10     "
                 "0.20    +0.10     0.01     2.0×\n"));
-  query_.limit = 1;
+  scope_.limit = 1;
   after_.add(
       minute(kEpoch + 61min, {waits("/s/db.service", WaitFor::Storage, "fsync", {40, 0.3})}));
-  const std::string first = changes_text(compare(), query_);
+  const std::string first = changes_text(compare(), scope_);
   EXPECT_THAT(first, HasSubstr("1 more rows changed; --limit 2 shows all\n"));
   EXPECT_THAT(first,
               HasSubstr("evidence: offcpuctl flame -o waits.html --cgroup db.service --for storage "
                         "--site fsync --from 2026-11-20T13:00:00.000Z --to "
                         "2026-11-20T13:02:00.000Z --base-from 2026-11-20T12:00:00.000Z --base-to "
                         "2026-11-20T12:01:00.000Z --normalize\n"));
-}
-
-TEST_F(ChangesTest, JsonHasBothRangesAndEachRow) {
-  before_.add(minute(kEpoch, {}));
-  after_.add(minute(kEpoch + 60min, {waits("/s/db.service", WaitFor::Lock, "row", {30, 0.3})}));
-  Changes changes = compare();
-  changes.asked = {kEpoch + 60min, kEpoch + 61min};
-  changes.asked_base = {kEpoch, kEpoch + 1min};
-  const json answer = json::parse(changes_json(changes));
-  EXPECT_EQ(answer["begin"], "2026-11-20T13:00:00.000Z");
-  EXPECT_EQ(answer["base"]["asked_end"], "2026-11-20T12:01:00.000Z");
-  const json& row = answer["rows"][0];
-  EXPECT_EQ(row["unit"], "db.service");
-  EXPECT_EQ(row["for"], "lock");
-  EXPECT_EQ(row["new"], true);
-  EXPECT_EQ(row["significant"], true);
-  EXPECT_NEAR(row["change"].get<double>(), 0.5, 1e-9);
-  EXPECT_EQ(answer["left_out"]["work"]["after"], 0);
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "api/changes_query.h"
-#include "api/changes_sums.h"
+#include "changes/changes_scope.h"
+#include "changes/range_sums.h"
 
 namespace offcpud {
 
@@ -37,10 +37,10 @@ struct ChangedRunning {
 
 // Two ranges compared.
 struct Changes {
-  ChangesQuery::Range asked, asked_base;
+  ChangesScope::Range asked, asked_base;
   MeasuredRange before, after;
   // Significant ones first. In both groups known ones come before unknown ones, and then the
-  // largest change first. ChangesQuery::limit at most.
+  // largest change first. ChangesScope::limit at most.
   std::vector<ChangedWait> rows;
   std::size_t matching = 0;             // rows before the limit
   std::size_t significant = 0;          // of these
@@ -52,16 +52,13 @@ struct Changes {
 // of the other is that of one wait which sampling missed. Waits for a CPU are compared if both
 // ranges know them. Fills all but the ranges that were asked for; of notes, only those about what
 // was measured.
-Changes changes_between(const RangeSums& before, const RangeSums& after, const ChangesQuery& query);
+Changes changes_between(const RangeSums& before, const RangeSums& after, const ChangesScope& scope);
 
 // The command that shows where the time of a row went. Empty: a shell would not take the names
 // literally.
 std::string evidence_of(const ChangedWait& row, const Changes& changes);
 
-// As docs/http.md says.
-std::string changes_json(const Changes& changes);
-
-// For people: fixed columns, one line a row. `query`: for what was left out.
-std::string changes_text(const Changes& changes, const ChangesQuery& query);
+// For people: fixed columns, one line a row. `scope`: for what was left out.
+std::string changes_text(const Changes& changes, const ChangesScope& scope);
 
 }  // namespace offcpud

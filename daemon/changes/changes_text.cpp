@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/changes.h"
 #include "base/amount_text.h"
 #include "base/duration_text.h"
 #include "base/printable.h"
 #include "base/utc.h"
+#include "changes/changes.h"
 
 namespace offcpud {
 namespace {
@@ -82,7 +82,7 @@ std::string left_out_text(const Changes& changes) {
 
 }  // namespace
 
-std::string changes_text(const Changes& changes, const ChangesQuery& query) {
+std::string changes_text(const Changes& changes, const ChangesScope& scope) {
   std::string text =
       "now:    " + range_text(changes.after) + "\nbefore: " + range_text(changes.before) + "\n";
   for (const std::string& note : changes.notes) text += "note: " + note + "\n";
@@ -108,7 +108,7 @@ std::string changes_text(const Changes& changes, const ChangesQuery& query) {
   if (same > 0) {
     text += counted(same, "row") + " did not change beyond 3 standard errors and a tenth\n";
   }
-  if (!query.idle) text += left_out_text(changes);
+  if (!scope.idle) text += left_out_text(changes);
   const std::string evidence = first ? evidence_of(*first, changes) : std::string();
   return evidence.empty() ? text : text + "evidence: " + evidence + "\n";
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/changes_ranges.h"
+#include "changes/chosen_ranges.h"
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@
 namespace offcpud {
 namespace {
 
-using Range = ChangesQuery::Range;
+using Range = ChangesScope::Range;
 
 WallTime middle_of(WallTime begin, WallTime end) {
   return begin + (end - begin) / 2;
@@ -29,12 +29,12 @@ std::vector<StoredSnapshot> chosen(const std::vector<StoredSnapshot>& kept, cons
 }
 
 // Half of what is kept is compared with the other half.
-void shorten(ChangesQuery& query, WallTime oldest) {
-  const WallTime now = query.range.to;
+void shorten(ChangesScope& scope, WallTime oldest) {
+  const WallTime now = scope.range.to;
   const auto kept = now - oldest;
-  if (kept >= 2 * WallTime::duration(ChangesQuery::kRange) || kept <= kept.zero()) return;
-  query.range.from = oldest + kept / 2;
-  query.base = {.from = oldest, .to = query.range.from};
+  if (kept >= 2 * WallTime::duration(ChangesScope::kRange) || kept <= kept.zero()) return;
+  scope.range.from = oldest + kept / 2;
+  scope.base = {.from = oldest, .to = scope.range.from};
 }
 
 std::string kept_text(const std::vector<StoredSnapshot>& kept) {
@@ -62,9 +62,9 @@ bool differs(WallTime a, WallTime b) {
 }  // namespace
 
 Result<ChosenSnapshots> choose_snapshots(const std::vector<StoredSnapshot>& kept,
-                                         ChangesQuery& query, bool later_is_known) {
-  if (query.by_default && !kept.empty()) shorten(query, kept.front().name.begin);
-  ChosenSnapshots snapshots{.before = chosen(kept, query.base), .after = chosen(kept, query.range)};
+                                         ChangesScope& scope, bool later_is_known) {
+  if (scope.by_default && !kept.empty()) shorten(scope, kept.front().name.begin);
+  ChosenSnapshots snapshots{.before = chosen(kept, scope.base), .after = chosen(kept, scope.range)};
   if (snapshots.before.empty()) return nothing_in("earlier", kept);
   if (snapshots.after.empty() && !later_is_known) return nothing_in("later", kept);
   const std::size_t all = snapshots.before.size() + snapshots.after.size();
@@ -111,7 +111,7 @@ CpuSteps cpu_steps(const CpuSteps& minutes,
   return all;
 }
 
-std::vector<std::string> notes_on_ranges(const ChangesQuery& asked, const ChangesQuery& used,
+std::vector<std::string> notes_on_ranges(const ChangesScope& asked, const ChangesScope& used,
                                          const MeasuredRange& before, const MeasuredRange& after) {
   std::vector<std::string> notes;
   if (used.range.from != asked.range.from) {
