@@ -211,8 +211,8 @@ Result<Skeleton> load_all(const LoadPlan& plan, const FeatureReport& features) {
   return load_programs(plan, features, log);
 }
 
-// Most kernels accept all programs, so single features are tried only after
-// a refusal (docs/decisions/0017-one-object.md).
+// Most kernels accept all programs, so single features are tried only after a refusal
+// (docs/decisions/0017-one-object.md).
 Result<Skeleton> load_accepted(const LoadPlan& plan, FeatureReport& features) {
   auto loaded = load_all(plan, features);
   if (loaded || loaded.error().kind() != ErrorKind::Unsupported) return loaded;
