@@ -43,8 +43,8 @@ RootId id_of(int directory, const std::string& path) {
   return root;
 }
 
-// The owner of /proc/PID is the effective user, even if the process is not
-// dumpable (task_dump_owner).
+// The owner of /proc/PID is the effective user, even if the process is not dumpable
+// (task_dump_owner).
 std::optional<std::uint32_t> user_of(const std::string& process) {
   struct statx info {};
   const std::string path = "/proc/" + process;
@@ -54,8 +54,8 @@ std::optional<std::uint32_t> user_of(const std::string& process) {
 
 bool is_wanted(const FileRequest& request, const BuildId& found, const struct statx& info) {
   if (request.build_id.known()) return found == request.build_id;
-  // The device is not compared: on btrfs and overlayfs that of stat() differs
-  // from that of mappings.
+  // The device is not compared: on btrfs and overlayfs that of stat() differs from that of
+  // mappings.
   return request.inode.known() && info.stx_ino == request.inode.inode;
 }
 
@@ -85,8 +85,8 @@ OpenedFile ProcFileOpener::open(const FileRequest& request) {
         file.outcome == Outcome::TooLarge) {
       return file;
     }
-    // Keep the first reason: a file whose opening was denied exists, even if
-    // no other path led to it.
+    // Keep the first reason: a file whose opening was denied exists, even if no other path led to
+    // it.
     if (reason == Outcome::Gone) reason = file.outcome;
   }
   return not_opened(reason);

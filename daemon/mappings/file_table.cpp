@@ -87,8 +87,8 @@ std::shared_ptr<const MappedFile> FileTable::file_of(const SeenMapping& seen) {
   file.kind = kind_of(seen);
   if (file.kind == MappedFile::Kind::File) {
     std::string_view path = seen.path.starts_with("//") ? std::string_view() : seen.path;
-    // A file with a real name like this is taken for a deleted one; then it is
-    // opened by mapping only.
+    // A file with a real name like this is taken for a deleted one; then it is opened by mapping
+    // only.
     file.deleted = remove_deleted(path);
     file.path = path;
     find_object(seen, file);
