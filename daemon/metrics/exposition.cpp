@@ -15,8 +15,8 @@ constexpr bool is_detail(Metric metric) {
   return metric == Metric::WaitedOnSeconds || metric == Metric::StallsWaitingOn;
 }
 
-// Whole seconds as "60s", others as "250ms": one spelling for each duration, however
-// it was configured.
+// Whole seconds as "60s", others as "250ms": one spelling for each duration, however it was
+// configured.
 std::vector<std::string> texts_of(const std::vector<std::chrono::milliseconds>& bounds) {
   std::vector<std::string> texts;
   texts.reserve(bounds.size());
