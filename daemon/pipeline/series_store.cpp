@@ -224,8 +224,8 @@ void SeriesStore::add_waits(std::string_view path, WaitFor wait_for, const Incre
 }
 
 void SeriesStore::add(std::string_view path, const Counters& more) {
-  // A cgroup that never ran has no series yet. The number of cgroups has the
-  // same limit as histograms.
+  // A cgroup that never ran has no series yet. The number of cgroups has the same limit as
+  // histograms.
   if (!contains(path)) {
     if (more == Counters{}) return;
     if (!admit_row(path)) path = kOtherCgroup;

@@ -73,9 +73,8 @@ struct StallChanges {
 // nothing is certain is kept, but not told. If the stack is not examined within kExaminedWithin,
 // the reason decides if it is disk, kernel or stopped; another block is not told, nor is one if an
 // earlier one of the same process and reason was idle. A block is no stall if it ended before the
-// first window did. A stall that turns out to be
-// idle is taken back, and so is one that its reason decided, if its stack is not certain.
-// Single-threaded.
+// first window did. A stall that turns out to be idle is taken back, and so is one that its reason
+// decided, if its stack is not certain. Single-threaded.
 class StallLog {
  public:
   using LabelsOf = std::function<std::shared_ptr<const SubjectLabels>(std::uint64_t cgroup_id)>;
