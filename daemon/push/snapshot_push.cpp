@@ -13,8 +13,8 @@
 namespace offcpud {
 namespace {
 
-// How long ending may take: the thread finishes its piece of work, which is
-// interrupted if it waits.
+// How long ending may take: the thread finishes its piece of work, which is interrupted if it
+// waits.
 constexpr std::chrono::milliseconds kEnding{300};
 
 std::uint64_t random_seed() {
