@@ -30,7 +30,8 @@ class ChainSums {
  public:
   // Rows of one cgroup and of one process: the longest; the rest is Unknown.
   static constexpr std::size_t kMostOfCgroup = 64, kMostOfProcess = 32;
-  // Rows of all processes: of those that waited longest; of others nothing is told.
+  // Rows of all processes together. Those of the processes that waited longest are kept; of the
+  // others nothing is told.
   static constexpr std::size_t kMostOfProcesses = 2'048;
   // While summing: paths of one cgroup or process, of all cgroups and of all processes, and pieces
   // of all waits. What is beyond is Unknown.
