@@ -82,8 +82,9 @@ struct EndedBlock {
   WaitPeer peer;
   std::uint32_t ender = 0;                 // see ender_of()
   std::shared_ptr<const PastBlocks> past;  // of those it waited for; null: not known
-  // Whose thread ended it in its own context, be it the peer or not; its number in the initial PID
-  // namespace, and its name. A process without number: nobody's, or that of the kernel.
+  // The process whose thread ended the block in its own context, be it the peer or not; that
+  // thread's number in the initial PID namespace, and its name. Without a process: no thread did,
+  // or one of the kernel.
   PeerProcess by{};
   std::uint32_t by_tid = 0;
   std::array<char, OFFCPUD_COMM> by_thread{};
