@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t kMaxObjectName = 128;
 
-// Size of a set besides its functions: entries in the list, in the table of
-// build-ids, and of users.
+// Size of a set besides its functions: entries in the list, in the table of build-ids, and of
+// users.
 constexpr std::size_t kSetOverhead = 256;
 
 // "/usr/lib/libc.so.6 (deleted)" gives "libc.so.6".
