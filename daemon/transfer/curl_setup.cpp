@@ -8,8 +8,8 @@
 namespace offcpud {
 namespace {
 
-// Many builds of libcurl have a built-in folder of authorities, to which a
-// file alone would only add.
+// Many builds of libcurl have a built-in folder of authorities, to which a file alone would only
+// add.
 bool trust_only(CURL* curl, const std::string& ca_file) {
   return set_option(curl, CURLOPT_CAINFO, ca_file.c_str()) &&
          set_option(curl, CURLOPT_CAPATH, nullptr);
