@@ -144,8 +144,8 @@ class Compilation {
   const std::optional<GoFunctionTable>& go_;
   WorkBudget budget_;
   TableBuilder builder_;
-  // The CIE of the last FDE, and the state after its instructions; the next FDE
-  // usually has the same.
+  // The CIE of the last FDE, and the state after its instructions; the next FDE usually has the
+  // same.
   std::uint32_t cie_offset_ = UINT32_MAX;
   std::optional<Cie> cie_;
   FrameState initial_;
