@@ -39,8 +39,8 @@ Key key_of(const UnitRelease& row, Level level) {
           thread ? row.tid : 0};
 }
 
-// What was seen: the time of all, and how many equally long waits it is worth (Kish,
-// Survey Sampling, 1965, 11.7).
+// What was seen: the time of all, and how many equally long waits it is worth (Kish, Survey
+// Sampling, 1965, 11.7).
 struct Evidence {
   double ns = 0, squares = 0, nobody = 0;
   std::uint32_t seen = 0;

@@ -149,8 +149,8 @@ struct UnitPast {
   bool is_gone = false;       // all cgroups of the unit are removed
 };
 
-// How many threads of a unit wait for locks of which no holder is told, by what was seen of
-// these locks in the last window.
+// How many threads of a unit wait for locks of which no holder is told, by what was seen of these
+// locks in the last window.
 struct UnitUnheld {
   std::string unit;
   // See LockLook.
