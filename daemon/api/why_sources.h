@@ -31,7 +31,7 @@ Source<UnitLoad> loads_of(const View& view, std::chrono::milliseconds window, Un
 // Whom threads of each unit waited on, and what those did meanwhile.
 Source<UnitChain> chains_of(const View& view, std::chrono::milliseconds window, UnitNames& names);
 
-// Adds the chains of one process, within a window of so many seconds.
+// Adds the chains of one process, within a window of `seconds`.
 void add_process_chains(WhyInputs& inputs, const WaitWindow& window, double seconds,
                         const ProcessRow& process, UnitNames& names);
 
