@@ -29,7 +29,7 @@ struct GoroutineReport {
 using GoroutinePause = std::function<bool(std::chrono::milliseconds)>;
 
 // Looks at the process three times within a second, to know which goroutines waited all that time.
-// `groups`: at most so many. The error is a sentence about the process; see GoProgram::open().
+// `groups`: the most groups. The error is a sentence about the process; see GoProgram::open().
 Result<GoroutineReport> read_goroutines(const GoProgram::Sources& sources, const Clock& clock,
                                         std::uint32_t pid, std::size_t groups,
                                         const GoroutinePause& pause,
@@ -39,7 +39,7 @@ Result<GoroutineReport> read_goroutines(const GoProgram::Sources& sources, const
 class GoroutineSource {
  public:
   virtual ~GoroutineSource() = default;
-  // `groups`: at most so many. Takes a second or two; ends early, with an error, once `stop` is
+  // `groups`: the most groups. Takes a second or two; ends early, with an error, once `stop` is
   // requested. Used by one thread.
   virtual Result<GoroutineReport> goroutines_of(std::uint32_t pid, std::size_t groups,
                                                 const std::stop_token& stop) = 0;
