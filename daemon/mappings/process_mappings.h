@@ -117,7 +117,7 @@ class ProcessMappings {
     std::shared_ptr<MappingSet> mappings;          // never null
     // Null while its only thread has the number of the process.
     std::unique_ptr<std::unordered_set<std::uint32_t>> threads;
-    std::size_t read_again_at = 0;         // when it has so many mappings
+    std::size_t read_again_at = 0;         // when it has this many mappings
     std::optional<std::uint32_t> uid;      // set when it was first asked for
     std::chrono::seconds second{};         // of the last event
     unsigned events = 0;                   // number of events in that second
