@@ -176,7 +176,7 @@ void SeriesStore::add(std::string_view path, std::size_t kind, const LatencyHist
   total = std::move(sum);
 }
 
-// Whether there is room for so many more series; if not, `series` is folded.
+// Whether there is room for this many more series; if not, `series` is folded.
 bool SeriesStore::admit(std::string_view path, std::size_t series, std::size_t places) {
   if (path == kOtherCgroup) return true;
   while (histogram_series_ + places > max_series_) {
