@@ -21,8 +21,8 @@ constexpr std::chrono::milliseconds kProfileTick{50};
 constexpr std::chrono::nanoseconds kFirstInterval = std::chrono::milliseconds(10);
 constexpr double kTargetStacksPerSecond = 4000;
 constexpr std::chrono::seconds kAdaptEvery{1};
-// Looks at Python programs: how often, at blocks of which age, and how many times as long as one
-// took the next one waits at least.
+// Looks at Python programs: how often; at blocks of which age; and the least time between two, as a
+// multiple of what the last one took.
 constexpr std::chrono::seconds kLookEvery{1};
 constexpr std::chrono::nanoseconds kLookAge(2 * OFFCPUD_IN_PROGRESS_AGE_NS);
 constexpr int kLookPause = 50;

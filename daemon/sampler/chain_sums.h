@@ -36,7 +36,7 @@ class ChainSums {
   // While summing: paths of one cgroup or process, of all cgroups and of all processes, and pieces
   // of all waits. What is beyond is Unknown.
   static constexpr std::size_t kMostPaths = 512, kMostOfAll = 8'192, kMostPieces = 200'000;
-  // A thread is said to run only if it was watched for at least so many sampling intervals of its
+  // A thread is said to run only if it was watched for at least this many sampling intervals of its
   // process: otherwise its short waits are in no sample.
   static constexpr double kLeastWatched = 3;
 

@@ -41,7 +41,7 @@ class PlacePasts {
   // Nothing is usual at a place that was lively for less than this.
   static constexpr std::chrono::seconds kLeastSeen{60};
   static constexpr float kFewestSamples = 100;
-  // A silence is no accident if so many samples would have come from the place meanwhile; half of
+  // A silence is no accident if this many samples would have come from the place meanwhile; half of
   // them may have been lost.
   static constexpr double kSurelySilent = 40;
   // A silence must last at least this many times as long as the longest wait.
