@@ -9,7 +9,7 @@
 namespace offcpud {
 namespace {
 
-// Of so many different ones, what they have in common is not looked for.
+// If there are more different ones, it is not looked for what they have in common.
 constexpr std::size_t kMostDifferent = 16;
 
 // Waits that are alike.

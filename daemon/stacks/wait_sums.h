@@ -77,7 +77,7 @@ struct SeenBlock {
 struct EndedBlock {
   std::uint32_t tid = 0, tgid = 0;           // in the initial PID namespace
   std::uint64_t since_ns = 0, ended_ns = 0;  // CLOCK_MONOTONIC; 0: the beginning was not seen
-  double stands_for = 1;                     // as many such blocks
+  double stands_for = 1;                     // how many such blocks
   std::size_t sum = 0;                       // index into the sums
   WaitPeer peer;
   std::uint32_t ender = 0;                 // see ender_of()
