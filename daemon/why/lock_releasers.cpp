@@ -21,8 +21,8 @@ constexpr std::uint32_t kLeastSeen = 3;
 constexpr double kOne = 0.5;
 constexpr std::size_t kMostTold = 3;
 
-// How exactly releasers are told apart: as exactly as leaves one with half of the time, if there
-// is such a one, else by the names of processes.
+// How finely releasers are told apart: as finely as possible while one of them has half of the
+// time; if none has, by the names of processes.
 enum class Level : std::uint8_t { Thread, Process, Name };
 
 // Unit, name and number of a process, name and number of a thread.

@@ -145,7 +145,7 @@ struct UnitWaiter {
 struct UnitPast {
   std::string unit;
   std::size_t for_kind = 0;   // see cause.h
-  double within_seconds = 0;  // it ended at most so long ago
+  double within_seconds = 0;  // it ended at most this long ago
   bool is_gone = false;       // all cgroups of the unit are removed
 };
 
