@@ -9,7 +9,7 @@
 namespace offcpud {
 namespace {
 
-// If there are more different ones, it is not looked for what they have in common.
+// Further different ones only add to the weight, so that none of those kept may have enough of it.
 constexpr std::size_t kMostDifferent = 16;
 
 // Waits that are alike.
