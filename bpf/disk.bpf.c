@@ -20,8 +20,8 @@ struct disk_request {
 
 #define DISK_REQUEST_BITS 13
 
-/* No bio waits longer for its request. An entry that was noted so long before the request began
- * belongs to an earlier bio at the same address. */
+/* No bio waits longer for its request. An entry that was noted earlier than this before the request
+ * began belongs to an earlier bio at the same address. */
 #define STALE_NS (60 * 1000000000ULL)
 
 /* If requests are not followed, the daemon shrinks it before it loads the programs. */

@@ -50,8 +50,8 @@ struct request {
 #define REQ_OP_OUT     1 /* in operations that move data to the disk: op_is_write() */
 #define REQ_OP_DISCARD 3
 
-/* include/linux/blk-mq.h. The flags have been numbers of bits since 6.11; before that
- * RQF_FLUSH_SEQ was 1 << 4. */
+/* include/linux/blk-mq.h. The flags have been numbers of bits since 6.11; before that RQF_FLUSH_SEQ
+ * was 1 << 4. */
 enum rqf_flags { __RQF_FLUSH_SEQ = 1 };
 
 #endif

@@ -5,9 +5,9 @@
  *
  * On loopback and between network namespaces of one host the receiver is woken in the softirq of
  * the sender, at the end of its system call: `current` is the sender. But any other softirq may
- * interrupt a thread just as well: of a network card, of a timer, or of another CPU (RPS). So
- * the current thread is a peer only if its system call is for a socket that is the other end of the
- * one that the block waited on.
+ * interrupt a thread just as well: of a network card, of a timer, or of another CPU (RPS). So the
+ * current thread is a peer only if its system call is for a socket that is the other end of the one
+ * that the block waited on.
  */
 #ifndef OFFCPUD_PEER_BPF_H
 #define OFFCPUD_PEER_BPF_H

@@ -113,7 +113,7 @@ static __always_inline __u32 class_of_file(struct task_struct *task, unsigned lo
 	return OFFCPUD_CLASS_OTHER;
 }
 
-/* So much of a function's name is compared. It tells the functions below apart; the walk has no
+/* How much of a function's name is compared. It tells the functions below apart; the walk has no
  * room for more on the stack. */
 #define NAME_START		 15
 #define IS_FUNCTION(start, name) (!bpf_strncmp(start, NAME_START, name))

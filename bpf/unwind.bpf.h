@@ -217,8 +217,8 @@ static __always_inline bool step_from_stub(struct unwind_walk *walk)
 	return step_to(walk, walk->sp + sizeof(return_address), return_address) == WALK_ON;
 }
 
-/* Whether the code is what signal handlers return to and has no table: mov $15, %eax
- * (or %rax); syscall. */
+/* Whether the code is what signal handlers return to and has no table: mov $15, %eax (or %rax);
+ * syscall. */
 static __always_inline bool is_sigreturn(struct unwind_walk *walk)
 {
 	__u64 code = 0;

@@ -142,7 +142,7 @@ struct task_struct___waited {
 /* Nodes of an epoll set that are looked at: each is passed up to three times. */
 #define EPOLL_STEPS 192
 
-/* The table of poll() and select() is among so many words at the top of a kernel stack. */
+/* The table of poll() and select() is among this many words at the top of a kernel stack. */
 #define POLL_WORDS 256
 
 /* What this search costs, in steps as WALK_STEPS counts them. */
@@ -152,8 +152,8 @@ struct task_struct___waited {
  * twice the size. */
 #define STACK_BYTES 16384ULL
 
-/* The other end of a pipe is searched in the parent of its reader, in so many children and as many
- * siblings, and in so many descriptors of each. */
+/* The other end of a pipe is searched in the parent of its reader, in up to PIPE_PROCESSES children
+ * and as many siblings, and in the first PIPE_DESCRIPTORS descriptors of each. */
 #define PIPE_PROCESSES	 32
 #define PIPE_DESCRIPTORS 16
 

@@ -78,7 +78,7 @@ Result<std::filesystem::path> cgroup_root() {
   return Error("no cgroup2 file system is mounted.", ErrorKind::Unsupported);
 }
 
-// Null: the programs count, or nobody shall.
+// Null: the kernel programs count the requests, or nothing does.
 std::shared_ptr<IoStat> io_stat_of(const Config& config, const BpfSession& session,
                                    const std::filesystem::path& cgroups) {
   if (config.disk_loads == "off" || session.counts_disk_loads()) return nullptr;

@@ -13,8 +13,8 @@
 
 namespace offcpud {
 
-// Reads goroutines of processes with a reader process of its own, which lives as long as one
-// report takes.
+// Reads goroutines of processes with a reader process of its own, which lives as long as one report
+// takes.
 class GoroutineService final : public GoroutineSource {
  public:
   // Null: the daemon is stopping.

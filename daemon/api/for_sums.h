@@ -42,8 +42,8 @@ class ForSums {
   [[nodiscard]] double idle_ns() const { return of(WaitFor::Work).ns + of(WaitFor::Timer).ns; }
   [[nodiscard]] double unknown_ns() const { return of(WaitFor::Unknown).ns; }
 
-  // The actionable ones, those for children, the unknown and the idle ones; of each, the longest
-  // first.
+  // First the actionable ones, then those for children, the unknown and the idle ones; in each
+  // group the longest first.
   [[nodiscard]] std::vector<std::pair<Place, Site>> sites() const;
 
   // docs/http.md, "What threads wait for". Means over `seconds`; null if that is 0. `with_sites`:

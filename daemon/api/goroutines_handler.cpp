@@ -8,8 +8,8 @@
 namespace offcpud {
 namespace {
 
-// A client that asks for a process of another language has made a mistake; that a version is not
-// known is none, but there is nothing to answer either.
+// 404 where there is nothing to answer: the process is gone or runs no Go program, or its version
+// is unknown.
 unsigned status_of(const Error& refused) {
   const bool is_nothing =
       refused.kind() == ErrorKind::NotFound || refused.kind() == ErrorKind::Unsupported;

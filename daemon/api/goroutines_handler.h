@@ -10,8 +10,8 @@ namespace offcpud {
 // Answers /api/v1/goroutines; docs/http.md is the reference. The answer is a Later. Thread-safe.
 class GoroutinesHandler {
  public:
-  // Both must outlive the object and the HTTP server. The worker has no other work that is urgent:
-  // each request takes more than a second of it.
+  // Both must outlive the object and the HTTP server. The worker should have no urgent work
+  // besides, because each request takes it more than a second.
   GoroutinesHandler(GoroutineSource& source, RequestWorker& worker)
       : source_(source), worker_(worker) {}
 

@@ -28,7 +28,7 @@ std::string head_of(const GoroutineReport& report) {
   return text + "\n";
 }
 
-// The runtime's own functions in which all wait that wait for this reason say nothing more.
+// Leaves out the runtime's own functions at the innermost end: they say no more than the reason.
 std::size_t first_told(const GoroutineGroup& group) {
   const auto is_told = [](std::string_view name) { return !name.starts_with("runtime."); };
   const auto first = std::ranges::find_if(group.functions, is_told);

@@ -17,10 +17,10 @@ namespace offcpud {
 // What /api/v1/top is sorted by: pid, tid, cpu and comm ascending, all others descending.
 enum class TopSort {
   Waiting,     // actionable by what the waits are for, and waits for a CPU
-  Unknown,     // of which nobody can tell what they are for; this and the next: processes only
+  Unknown,     // waits that nobody can tell the purpose of; this and the next: processes only
   Idle,        // for work or a timer
   Actionable,  // by reason: not idle-prone
-  Blocked,     // of these all but those for a CPU
+  Blocked,     // the same without waits for a CPU
   Runqueue,    // waits for a CPU
   Running,
   Oldest,  // age of the oldest block that is not idle-prone; of a thread: age of its state

@@ -24,18 +24,18 @@ struct UnitGoroutines {
   WaitFor wait_for = WaitFor::Unknown;
   double goroutines = 0;         // on average
   double now = 0;                // when they were looked at last
-  std::uint64_t longest_ns = 0;  // so long one of them has waited, at least; 0: not known
+  std::uint64_t longest_ns = 0;  // how long one of them has waited, at least; 0: not known
 };
 
 // What goroutines waited for within a window.
 struct WhyGoroutines {
   double seconds = 0;  // length of the window; 0: nothing is known
-  // Those that somebody may act on first, then what nobody can tell; of each the most first.
+  // First those that somebody may act on, then the unknown ones; in each group the largest first.
   std::vector<UnitGoroutines> rows;
 };
 
-// Of cgroups that `query` admits; with a process, of that only. `details`: whether the client may
-// see programs and functions.
+// What the goroutines of the cgroups that `query` admits waited for; with a process, only those of
+// that process. `details`: whether the client may see programs and functions.
 WhyGoroutines why_goroutines(const View& view, const WhyQuery& query, const ProcessRow* process,
                              bool details);
 

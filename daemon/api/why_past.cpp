@@ -20,10 +20,9 @@
 namespace offcpud {
 namespace {
 
-// A unit waits for something no more if it does so for less than this part of what it did on
-// average.
+// A unit no longer waits for something if it waits for it less than this part of its average.
 constexpr double kLeastOfMean = 0.1;
-// So long at least, unless its processes have ended: a pause is no end.
+// For at least this long, unless its processes have ended: a pause is no end.
 constexpr std::chrono::seconds kLeastQuiet{5};
 
 using Process = std::pair<std::uint32_t, std::uint64_t>;  // number and start

@@ -35,8 +35,8 @@ void move_rows(Source<Row>& source, Sums& sums, std::chrono::nanoseconds length)
   source.seconds = in_seconds(length);
 }
 
-// Makes of an amount within a process's window what it would be within that of the host's units, so
-// that all rows of a source are divided by the same length.
+// Scales an amount from a process's window to the window of the host's units, so that all rows of a
+// source are divided by the same length.
 inline WaitTime scaled(const WaitTime& time, double scale) {
   return {.ns = time.ns * scale, .variance_ns2 = time.variance_ns2 * scale * scale};
 }

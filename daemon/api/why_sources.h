@@ -17,10 +17,11 @@ namespace offcpud {
 // The name under which a process stands among the units: "python3 (pid 812)".
 std::string process_subject(const ProcessRow& process);
 
-// Whom a value of PeerWaits::on names; without a unit that waits, and without an amount.
+// The peer that a value of PeerWaits::on names. Its members about who waits, and how long, stay
+// empty.
 UnitPeer peer_on(std::string_view on, UnitNames& names);
 
-// Each source by itself; sorted.
+// Each of these functions makes one source of WhyInputs, sorted.
 Source<UnitPeer> peers_of(const View& view, std::chrono::milliseconds window, UnitNames& names);
 Source<UnitTaker> takers_of(const View& view, std::chrono::milliseconds window, UnitNames& names);
 
@@ -30,12 +31,12 @@ Source<UnitLoad> loads_of(const View& view, std::chrono::milliseconds window, Un
 // Whom threads of each unit waited on, and what those did meanwhile.
 Source<UnitChain> chains_of(const View& view, std::chrono::milliseconds window, UnitNames& names);
 
-// Adds the same of a process, within a window of so many seconds.
+// Adds the chains of one process, within a window of `seconds`.
 void add_process_chains(WhyInputs& inputs, const WaitWindow& window, double seconds,
                         const ProcessRow& process, UnitNames& names);
 
-// Who holds the locks for which threads of each unit, and of `process` (null: none), wait. For
-// waits that are over: who held them by the last look within the window that knew a holder. `past`:
+// For each unit, and for `process` (null: none): who holds the locks that its threads wait for. If
+// a wait is over: who held its lock at the last look within the window that saw a holder. `past`:
 // past_of().
 Source<UnitHolder> holders_of(const View& view, const ProcessRow* process,
                               std::chrono::milliseconds window, const Source<UnitPast>& past,

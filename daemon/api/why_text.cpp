@@ -197,7 +197,8 @@ std::string tree_text(const UnitCauses& unit) {
   return text + "  " + idle_text(unit) + "\n";
 }
 
-// "20 s until 12:00:00 UTC"; what is not known of so long a time is said apart.
+// "20 s until 12:00:00 UTC". If CPUs are known for another length of time, that follows in
+// parentheses.
 std::string window_text(const WhyAnswer& answer) {
   const auto& sites = answer.inputs.sites;
   const auto& cpus = answer.inputs.cpus;

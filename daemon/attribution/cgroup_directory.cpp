@@ -10,8 +10,8 @@ namespace {
 constexpr std::chrono::seconds kRemovedQuiet{10};
 constexpr std::chrono::seconds kUnnamedQuiet{30};
 
-// How long paths of removed cgroups are kept: their last counts in the kernel have been
-// read by then.
+// How long paths of removed cgroups are kept: their last counts in the kernel have been read by
+// then.
 constexpr std::chrono::seconds kNameKept{60};
 
 constexpr std::chrono::seconds kLongestMiss{300};

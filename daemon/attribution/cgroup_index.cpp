@@ -68,8 +68,8 @@ void CgroupIndex::create(const CgroupChange& change, MonotonicTime now) {
 
   const auto live = live_.find(path);
   if (live != live_.end() && live->second > change.id) {
-    // A walk has already found the successor: this cgroup is gone, and its Removed
-    // event will follow.
+    // A walk has already found the successor: this cgroup is gone, and its Removed event will
+    // follow.
     entries_.emplace(change.id, CgroupEntry{std::move(path), change.parent_id, now});
     return;
   }

@@ -34,8 +34,8 @@ struct CgroupEntry {
 // Maps the kernfs id of a v2 cgroup (64 bits, the inode number of its directory; kernel
 // fs/kernfs/dir.c) to its path. A walk fills the index at the start. The kernel's cgroup events
 // then keep it, so that even a cgroup that lived for milliseconds has its name; further walks
-// repair what events missed. A walk and an event may overtake each other. Two facts restore the
-// order: an id is never reused, and of two ids with one path the larger is newer, because kernfs
+// repair what events missed. A walk and an event may overtake each other. Two facts tell which is
+// newer: an id is never reused, and of two ids with one path the larger is newer, because kernfs
 // assigns ascending ids. Paths never change, as v2 has no rename. Not thread-safe.
 class CgroupIndex {
  public:

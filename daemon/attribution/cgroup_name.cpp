@@ -35,8 +35,8 @@ std::optional<unsigned> hex_value(char c) {
   return std::nullopt;
 }
 
-// The byte that "\xNN" at the start of `text` stands for; nullopt for "\x00", which no
-// name can hold.
+// The byte that "\xNN" at the start of `text` stands for; nullopt for "\x00", which no name can
+// hold.
 std::optional<char> escaped_byte(std::string_view text) {
   if (text.size() < 4 || !text.starts_with("\\x")) return std::nullopt;
   const auto high = hex_value(text[2]);

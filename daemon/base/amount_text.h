@@ -36,12 +36,12 @@ std::string counted(std::uint64_t count, std::string_view one, std::string_view 
 // "512 B", "96.0 MB", "1.25 GB": powers of a thousand, with three digits.
 std::string bytes_text(double bytes);
 
-// The text with spaces added, so that it takes at least so many columns: left_aligned() is for
+// The text with spaces added, so that it takes at least `columns` columns: left_aligned() is for
 // texts, right_aligned() for numbers. Each character of UTF-8 counts as one column.
 std::string left_aligned(std::string_view text, std::size_t columns);
 std::string right_aligned(std::string_view text, std::size_t columns);
 
-// The text itself, or its beginning and "..." in so many columns.
+// The text itself, or its beginning and "...", in at most `columns` columns.
 std::string cut(std::string_view text, std::size_t columns);
 
 // The same with "..." and the end, which tells paths apart.

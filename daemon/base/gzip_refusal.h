@@ -10,7 +10,7 @@ namespace offcpud {
 // Why a scrape was not compressed although its client asked for it: value of the label `cause` of
 // offcpud_scrapes_not_compressed_total.
 enum class GzipRefusal : std::size_t {
-  Peer,  // the client's address or user has its share of the slots (http/gzip_slots.h)
+  Peer,  // the client's address or user already has its share of the slots (http/gzip_slots.h)
   All,   // all slots are taken
 };
 

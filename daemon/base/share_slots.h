@@ -29,9 +29,9 @@ class ShareSlots {
   [[nodiscard]] bool is_full() const { return size() >= most_; }
 
   // The slot to give back so that this process gets one more. nullopt: the process itself must give
-  // way, but has no slot, or touched all its slots at this very time, so that none would live long
-  // enough to be of use. `owner` counts only for a process without slots; one with slots keeps its
-  // owner.
+  // way, but has no slot; or it touched all its slots at this very time, and giving one up would
+  // make room for one that is lost as soon. `owner` counts only for a process without slots; one
+  // with slots keeps its owner.
   [[nodiscard]] std::optional<Slot> who_gives_way(std::uint32_t tgid, const ShareOwner& owner,
                                                   MonotonicTime now) const;
   // Takes a slot, touched now. Only if not all are taken.

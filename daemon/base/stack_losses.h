@@ -8,8 +8,9 @@
 
 namespace offcpud {
 
-// What stacks and their names had to do without, for lack of room or time or because it could not
-// be read: values of the label `what` of offcpud_stack_sources_left_out_total.
+// What was left out of stacks and their names, and why: there was no room or no time for it, or it
+// could not be read. Values of the label `what` of offcpud_stack_sources_left_out_total. Each
+// comment says whose it is, then why.
 enum class StackLoss : std::size_t {
   UnwindTable,        // of an object: no room, replaced by others', or made late
   UnwindFile,         // the file of short-lived processes' objects: no room, no time to copy, or no
@@ -24,8 +25,8 @@ enum class StackLoss : std::size_t {
                // user has too many
   Sockets,     // of all processes: no room to look up who is at the other end of a connection
   Locks,       // for which threads wait: no room to look up who holds them
-  // The functions of Python of a process: its CPython has an unknown version, is built in an
-  // unknown way, or has memory that does not look as that version's does.
+  // The functions of Python of a process, because of its CPython: the version is unknown, the build
+  // is unknown, or its memory does not look as that version's does.
   PythonVersion,
   PythonBuild,
   PythonMemory,

@@ -36,7 +36,7 @@ std::string_view up_to_nul(const std::array<char, kSize>& bytes) {
   return {bytes.data(), ::strnlen(bytes.data(), kSize)};
 }
 
-// The name of a thread or process, of which the kernel has bytes.
+// The name of a thread or process as text: the kernel has bytes.
 template <class Bytes>
 std::string comm_text(const Bytes& comm) {
   return to_valid_utf8(up_to_nul(comm));

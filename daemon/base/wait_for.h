@@ -11,8 +11,8 @@
 
 namespace offcpud {
 
-// What a blocked thread waits for: values of the label `for`. The reason (base/hist_kind.h) says
-// by which system call it left the CPU; this says whether anybody suffers.
+// What a blocked thread waits for: values of the label `for`. The reason (base/hist_kind.h) says by
+// which system call it left the CPU; this says whether anybody suffers.
 enum class WaitFor : std::uint8_t {
   Lock,     // something that somebody holds
   Answer,   // a reply that it asked for

@@ -24,8 +24,8 @@ double length_of(const MeasuredRange& range, std::size_t kind) {
   return static_cast<double>(covered.count());
 }
 
-// The error of a side where nothing was sampled: that of one wait that was missed, as large as the
-// samples of the other side are beyond what they lasted.
+// The error of a side where nothing was sampled: that of one missed wait, as large as the time that
+// the samples of the other side stand for beyond their own length.
 double missed_ns(const PlaceSum& other) {
   return other.ns > 0 ? other.variance_ns2 / other.ns : 0;
 }

@@ -50,8 +50,7 @@ struct Changes {
 
 // Compares rates, so the ranges may differ in length. Where only one range has a place, the error
 // of the other is that of one wait which sampling missed. Waits for a CPU are compared if both
-// ranges know them. Fills all but the ranges that were asked for; of notes, only those about what
-// was measured.
+// ranges know them. Leaves out the ranges that were asked for, and notes about them.
 Changes changes_between(const RangeSums& before, const RangeSums& after, const ChangesScope& scope);
 
 // The command that shows where the time of a row went. Empty: a shell would not take the names

@@ -33,9 +33,9 @@ inline constexpr AnswerLimits kSnapshotLimits{std::chrono::seconds(120), 512UL *
 Result<HttpAnswer> http_get(const Server& server, const std::string& path,
                             const std::stop_token& stop = {}, const AnswerLimits& limits = {});
 
-// The error for an answer that is not 200; quotes the daemon's sentence if there is one. 400
-// (the daemon refuses the request) is ErrorKind::Usage; 401 and 403 (this user may not see
-// it) are ErrorKind::Permission.
+// The error for an answer that is not 200; quotes the daemon's sentence if there is one. 400 (the
+// daemon refuses the request) is ErrorKind::Usage; 401 and 403 (this user may not see it) are
+// ErrorKind::Permission.
 Error refused(const std::string& server_text, const HttpAnswer& answer);
 
 }  // namespace offcpud

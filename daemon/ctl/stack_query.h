@@ -10,10 +10,10 @@ namespace offcpud {
 
 inline constexpr const char* kLastMinutes = "-10min";
 
-// The parameters of /api/v1/snapshots/merge (docs/http.md) for the stacks of an answer that was
-// asked for with `query`: of what it is about, and of its range of time, or of the last ten
-// minutes. Waits for work and timers are left out unless `query` asks for them. ErrorKind::Usage:
-// no stacks belong to it; the message says why.
+// The parameters of /api/v1/snapshots/merge (docs/http.md) for the stacks behind the answer to
+// `query`: they select what that answer is about, in its range of time or in the last ten minutes.
+// They leave out waits for work and timers, unless `query` asks for them. ErrorKind::Usage: such an
+// answer has no stacks; the message says why.
 Result<QueryParameters> query_of_stacks(const QueryParameters& query);
 
 // The path with these parameters.

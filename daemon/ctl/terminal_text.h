@@ -23,8 +23,8 @@ enum class Align { Left, Right, Name };
 // leaves no mark.
 std::string fitted(std::string_view text, std::size_t width, Align align);
 
-// The duration_text() of so many seconds, for a column: "42.1 ms", "12 min 34 s"; eleven characters
-// at most below 10,000 days. "-" for zero or less, and for what is not a number.
+// The duration_text() of `seconds`, for a column: "42.1 ms", "12 min 34 s"; eleven characters at
+// most below 10,000 days. "-" for zero or less, and for what is not a number.
 std::string duration_cell(double seconds);
 // The same of a block in progress; "~12 min 34 s" if it began before the daemon did.
 std::string age_cell(double seconds, bool estimated);

@@ -19,8 +19,8 @@ constexpr struct {
 constexpr std::size_t kOldestWidth = 20;
 
 // The blocks of the reason `kernel` without kernel threads that wait for work: the sum of
-// actionable waits minus all other reasons. With those, each idle kernel thread would
-// show 100 percent.
+// actionable waits minus all other reasons. With those, each idle kernel thread would show 100
+// percent.
 double actionable_kernel(const TopRow& row) {
   double others = total_of(row.runqueue);
   for (const auto& each : kReasons) {

@@ -20,8 +20,8 @@ namespace offcpud {
 // The rows of the table, or the stacks of one row.
 using TopReply = std::variant<TopAnswer, StackLines>;
 
-// Asks for a path of /api/v1/top or of stacks, and returns what the answer has. Error: no answer
-// came, or it was an error.
+// Asks for a path of /api/v1/top or of stacks, and returns the rows or stacks of the answer. Error:
+// no answer came, or it was an error.
 Result<TopReply> fetch_reply(const Server& server, const std::string& server_text,
                              const std::string& path, const std::stop_token& stop = {});
 

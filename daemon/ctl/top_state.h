@@ -40,11 +40,11 @@ class TopState {
   void take(StackLines stacks);
   void take(const Error& error);
 
-  // Whether the screen shows the stacks of a row in place of the table; then nothing else is
-  // asked for.
+  // Whether the screen shows the stacks of a row in place of the table; then nothing else is asked
+  // for.
   [[nodiscard]] bool shows_stacks() const { return stacks_.has_value(); }
-  // The path that asks for the stacks of the chosen row: those of the last minutes, without
-  // idle ones.
+  // The path that asks for the stacks of the chosen row: those of the last minutes, without idle
+  // ones.
   [[nodiscard]] std::string path_of_stacks() const;
 
   // The next request: no more rows than the user may soon see.

@@ -22,9 +22,9 @@ class ByteSource {
 
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
-  // Exactly `size` bytes at `offset`. Error if `size` is more than `limit` or reaches
-  // beyond the end. So numbers in a file never make the daemon allocate more than the limit
-  // or the file's size.
+  // Exactly `size` bytes at `offset`. Error if `size` is more than `limit` or reaches beyond the
+  // end. So numbers in a file never make the daemon allocate more than the limit or the file's
+  // size.
   [[nodiscard]] Result<std::vector<std::uint8_t>> read(std::uint64_t offset, std::uint64_t size,
                                                        std::uint64_t limit) const;
   // Up to `most` bytes at `offset`; fewer only at the end.

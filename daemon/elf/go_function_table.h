@@ -71,9 +71,9 @@ struct GoSection {
 // Error: the section cannot be read; ErrorKind::Unsupported: it has more than `most` bytes.
 Result<GoSection> read_go_section(const ElfFile& file, std::uint64_t most = kMaxGoTable);
 
-// The same of a program whose table is within .data.rel.ro: the C compiler's linker puts it there,
-// which a program takes that has C in it and may be loaded anywhere (-buildmode=pie). The first
-// beginning of a table counts. A section of more than kMaxGoTable bytes is not searched.
+// The same for a program whose table is within .data.rel.ro: the C compiler's linker puts it there,
+// if a program contains C and may be loaded anywhere (-buildmode=pie). Takes the first place that
+// looks like the beginning of a table. Does not search a section of more than kMaxGoTable bytes.
 Result<GoSection> find_go_section(const ElfFile& file);
 
 // Distance from the stack pointer to the return address of a function, for each range of its

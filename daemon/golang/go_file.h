@@ -20,8 +20,8 @@ struct GoFile {
   std::vector<AddressRange> writable;  // of all variables
   std::vector<ElfSegment> segments;    // that are mapped (PT_LOAD)
 
-  // How far addresses in a process are from those as linked, if the process has the file mapped
-  // at `begin` from `offset` on. nullopt: the file is not mapped so.
+  // How far addresses in a process are from those as linked, if the process has the file mapped at
+  // `begin` from `offset` on. nullopt: the file is not mapped so.
   [[nodiscard]] std::optional<std::uint64_t> bias(std::uint64_t begin, std::uint64_t offset) const;
 };
 

@@ -12,9 +12,9 @@
 
 namespace offcpud {
 
-// Says of instructions of one process in which function they are, and how far it is from the stack
-// pointer to the return address there. Remembers what it has said, within limits. The table is
-// untrusted. Used by one thread.
+// Says in which function an instruction of one process is, and how far the return address is from
+// the stack pointer there. Remembers its answers, within limits. The table is untrusted. Used by
+// one thread.
 class GoFunctions {
  public:
   static constexpr std::size_t kMostPlaces = 65'536;  // beyond, all are forgotten
@@ -39,8 +39,8 @@ class GoFunctions {
   GoFunctions(GoFunctionTable table, std::uint64_t bias, const Limits& limits)
       : table_(table), bias_(bias), limits_(limits) {}
 
-  // From now on, find() takes at most so many steps in all, for one of which a processor needs some
-  // nanoseconds; the depths of further places are not known. Without a call, it takes none.
+  // Allows find() this many steps from now on, each of some nanoseconds. When they are used up, the
+  // depths of further places are unknown. Before the first call no step is allowed.
   void allow(std::size_t steps) { steps_ = steps; }
   // `address`: of the process.
   Place find(std::uint64_t address);

@@ -15,15 +15,15 @@ struct GoLayout {
   std::uint32_t stack_pointer = 0, instruction = 0;
   std::uint32_t status = 0;  // atomicstatus, 4 bytes
   std::uint32_t id = 0;      // goid
-  // waitsince: 0, or the time of the collection of garbage before the one that has seen the wait.
-  // The goroutine may have run after that time, but not after the next collection.
+  // waitsince: 0, or the time of the garbage collection before the one that first saw the wait. The
+  // goroutine may have run after that time, but not after the next collection.
   std::uint32_t wait_since = 0;
   std::uint32_t wait_reason = 0;  // 1 byte
 };
 
 // The same in all versions: the lowest and the highest address of a goroutine's stack.
 inline constexpr std::uint32_t kGoStackLow = 0, kGoStackHigh = 8;
-// So many bytes of a goroutine have all of this.
+// How many bytes of a struct g contain all these fields.
 inline constexpr std::size_t kGoroutineBytes = 216;
 
 // What a goroutine does (src/runtime/runtime2.go, _Gidle and so on), whether or not a collection of

@@ -13,7 +13,8 @@ namespace {
 // The program is mapped first, or behind few others.
 constexpr std::size_t kMostFiles = 4;
 
-// The name of the file; who may not read the process may not know of the folders above it.
+// The name of the file without its folders, which may be secret to those who may not read the
+// process.
 std::string name_of(const MapsLine& line) {
   return printable(std::string_view(line.path).substr(line.path.find_last_of('/') + 1));
 }
@@ -63,7 +64,7 @@ std::optional<std::uint64_t> code_in_memory(const GoFile& file, const MemoryWord
   return *code - bias;
 }
 
-// Null: it is no Go program, or cannot be read. Sets `was_read` unless it is the latter.
+// Null: it is no Go program, or cannot be read. Sets `was_read` if it could be read.
 std::shared_ptr<const GoFile> read_file_of(const GoProgram::Sources& sources, std::uint32_t tgid,
                                            const MapsLine& line, bool& was_read) {
   if (sources.shared != nullptr) {

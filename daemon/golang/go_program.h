@@ -16,14 +16,14 @@
 
 namespace offcpud {
 
-// The files of Go programs that are read at the time, so that processes of one program share its
-// table of functions. Used by one thread.
+// The files of the Go programs that are read now, so that processes of one program share its table
+// of functions. Used by one thread.
 class GoFiles {
  public:
   // Null: it is not among them.
   [[nodiscard]] std::shared_ptr<const GoFile> find(const InodeId& inode) const;
   void add(const InodeId& inode, const std::shared_ptr<const GoFile>& file);
-  // Of the tables of all that are in use; forgets the others.
+  // The bytes of the tables that are in use; forgets all others.
   std::size_t table_bytes();
 
  private:
@@ -38,7 +38,7 @@ class GoFiles {
 // functions. Has the program's table of functions, kMaxGoTable at most. Used by one thread.
 class GoProgram {
  public:
-  // What asks about other processes; all must outlive the call.
+  // The means to read other processes; all must outlive the call.
   struct Sources {
     ProcessReader& processes;
     FileOpener& files;
@@ -47,10 +47,11 @@ class GoProgram {
     GoFunctions::Limits functions{};
   };
   // Looks at the first files that the process executes. The error is a sentence about the process.
-  // NotFound: it is gone, or runs no Go program. Unsupported: the program is not one that is known.
+  // NotFound: it is gone, or runs no Go program. Unsupported: its version of Go or its table of
+  // functions is unknown, or its memory does not look as that version's does.
   static Result<std::unique_ptr<GoProgram>> open(const Sources& sources, std::uint32_t tgid);
 
-  // Of the file, without folders, as it may be shown.
+  // The name of the file, without folders, printable.
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const GoRuntime& runtime() const { return runtime_; }
   [[nodiscard]] GoFunctions& functions() { return functions_; }

@@ -19,8 +19,8 @@ GoroutineAges::GoroutineAges(const GoroutineLook& look) : now_(look.at) {
   std::ranges::sort(collections_);
 }
 
-// A goroutine that says one collection was seen to wait by the next one. Which other ones there
-// were is not known, but the next that anybody says was not before it.
+// A goroutine that notes one collection was seen to wait by the next one. Not all collections are
+// known, but the next one that some goroutine notes did not run before that next one.
 std::optional<std::chrono::nanoseconds> GoroutineAges::of(const WaitingGoroutine& goroutine) const {
   if (goroutine.stack == GoroutineReader::kChanged) return std::nullopt;
   std::optional<std::chrono::nanoseconds> age;

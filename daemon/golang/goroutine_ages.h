@@ -21,7 +21,7 @@ class GoroutineAges {
 
  private:
   MonotonicTime now_;
-  // Times of collections of garbage, as far as some goroutine says them, ascending.
+  // Times of garbage collections that some goroutine notes, ascending.
   std::vector<std::uint64_t> collections_;
 };
 

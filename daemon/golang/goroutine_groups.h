@@ -20,7 +20,7 @@ struct GoroutineGroup {
   GoStack::End end = GoStack::End::Root;
   bool has_stack = true;    // false: they changed while they were read, or were left out
   bool is_runtime = false;  // they are the runtime's own: for the collector of garbage
-  // So long has the one waited that has waited longest, at least; nullopt: unknown.
+  // For how long, at least, the one has waited that has waited longest; nullopt: unknown.
   std::optional<std::chrono::nanoseconds> longest;
 };
 

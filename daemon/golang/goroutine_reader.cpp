@@ -10,7 +10,7 @@ namespace offcpud {
 namespace {
 
 constexpr std::uint64_t kWord = 8;
-// Most stacks end within so many bytes of their stack pointers.
+// Most stacks end within this many bytes of their stack pointers.
 constexpr std::uint64_t kFirstBytes = 1'024;
 // Steps in the table of functions in one look; programs take a tenth.
 constexpr std::size_t kMostSteps = std::size_t{4} << 20;
@@ -147,7 +147,7 @@ void GoroutineReader::read_stacks(std::vector<Wanted>& wanted) {
   }
 }
 
-// Reads the goroutines again: stacks of those that are as they were are what they waited with.
+// Reads the goroutines again: the stack of one that is as it was is the stack with which it waited.
 void GoroutineReader::settle(std::vector<Wanted>& wanted, GoroutineLook& look) {
   std::vector<std::uint64_t> addresses;
   addresses.reserve(wanted.size());
@@ -163,7 +163,7 @@ void GoroutineReader::settle(std::vector<Wanted>& wanted, GoroutineLook& look) {
                               value_at<std::uint64_t>(now, kGoStackHigh) == each.high;
     std::uint32_t number = kChanged;
     if (is_unchanged) {
-      // Whoever has more frames than its bytes hold was not read whole.
+      // A stack with more frames than its bytes hold was not read whole.
       if (each.stack.end == GoStack::End::More) each.stack.end = GoStack::End::Lost;
       if (each.stack.end == GoStack::End::Lost) ++look.lost;
       number = number_of(std::move(each.stack));

@@ -21,8 +21,8 @@
 namespace offcpud {
 
 struct GoroutineLimits {
-  std::size_t goroutines = 20'000;            // looked at in one look; a few hundred more
-  std::chrono::nanoseconds time{20'000'000};  // of one look, but one part is looked at
+  std::size_t goroutines = 20'000;            // looked at in one look, or some hundreds more
+  std::chrono::nanoseconds time{20'000'000};  // of one look; one part is looked at in any case
   std::size_t stacks = 2'048;                 // different ones
   // Each look begins one part later than the one before, so that every goroutine gets its turn.
   bool takes_turns = false;
@@ -34,7 +34,7 @@ struct WaitingGoroutine {
   std::uint8_t reason = 0;     // GoRuntime::reasons
   std::uint32_t stack = 0;     // GoroutineReader::stack()
   std::uint64_t since_ns = 0;  // see GoLayout::wait_since
-  // The same wait was seen in so many looks, one after the other, first at `seen_since`.
+  // How many looks in a row have seen the same wait, the first of them at `seen_since`.
   std::uint32_t sightings = 1;
   MonotonicTime seen_since{};
 };

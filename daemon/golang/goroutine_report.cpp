@@ -11,7 +11,7 @@ using std::chrono::milliseconds;
 
 // Unequal, so that no program that does something each half second is seen as one that waits.
 constexpr std::array kPauses{milliseconds(370), milliseconds(630)};
-// If fewer wait, one whose stack ends somewhere else proves nothing.
+// If fewer wait, a single stack that ends elsewhere proves nothing.
 constexpr std::size_t kFew = 4;
 
 bool are_stacks(const GoroutineLook& look) {

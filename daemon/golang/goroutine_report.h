@@ -25,22 +25,21 @@ struct GoroutineReport {
   GoroutineGroups groups;
 };
 
-// Waits so long. False: nobody needs the report any more.
+// Waits for this time. False: nobody needs the report any more.
 using GoroutinePause = std::function<bool(std::chrono::milliseconds)>;
 
-// Looks at the process three times within a second, so that it is known of each goroutine whether
-// it waited all that time. `groups`: at most so many. The error is a sentence about the process;
-// see GoProgram::open().
+// Looks at the process three times within a second, to know which goroutines waited all that time.
+// `groups`: the most groups. The error is a sentence about the process; see GoProgram::open().
 Result<GoroutineReport> read_goroutines(const GoProgram::Sources& sources, const Clock& clock,
                                         std::uint32_t pid, std::size_t groups,
                                         const GoroutinePause& pause,
                                         const GoroutineLimits& limits = {});
 
-// Who makes such reports for requests.
+// Makes such reports for requests.
 class GoroutineSource {
  public:
   virtual ~GoroutineSource() = default;
-  // `groups`: at most so many. Takes a second or two; ends early, with an error, once `stop` is
+  // `groups`: the most groups. Takes a second or two; ends early, with an error, once `stop` is
   // requested. Used by one thread.
   virtual Result<GoroutineReport> goroutines_of(std::uint32_t pid, std::size_t groups,
                                                 const std::stop_token& stop) = 0;

@@ -27,7 +27,8 @@ class GoProcesses {
  public:
   static constexpr std::size_t kMostPrograms = 48;
   static constexpr std::size_t kMost = 32'768;  // others are not looked at
-  // Who changed its name may have begun another program; so often at most it is looked at again.
+  // A process that changes its name may have begun another program, so it is tried again, at most
+  // this often.
   static constexpr std::chrono::seconds kAfterRenaming{10};
 
   struct Process {
@@ -37,10 +38,11 @@ class GoProcesses {
     std::shared_ptr<const SubjectLabels> labels;
     std::unique_ptr<WatchedProgram> program;  // null: it is not watched
     MonotonicTime due{};                      // of the next look
-    // When it was looked at for a program last, and is to be again; nullopt: only if it changes.
+    // When it was last tried: whether it runs a Go program. `again`: when to try next; nullopt:
+    // only if it changes.
     MonotonicTime tried = MonotonicTime::min();
     std::optional<MonotonicTime> again;
-    ShareSlots::Slot slot = 0;  // of who is watched
+    ShareSlots::Slot slot = 0;  // of a process that is watched
     std::uint64_t view = 0;     // the last one that had it
   };
   // Gets those that are not watched any more, before they are forgotten.
@@ -50,13 +52,14 @@ class GoProcesses {
 
   // Takes over which processes there are.
   void follow(const View& view, MonotonicTime now);
-  // A process that is to be looked at for a program. Null: none is now.
+  // A process to try now: whether it runs a Go program. Null: there is none.
   [[nodiscard]] Process* next_to_try();
-  // Whether there is room for one more program; else one of who has most gives way.
+  // Makes room for one more program: if there is none, a program of the user who has most gives
+  // way. False: none does.
   bool make_room(const Process& process, const ShareOwner& owner, MonotonicTime now);
   void watch(Process& process, std::unique_ptr<WatchedProgram> program, const ShareOwner& owner,
              MonotonicTime now);
-  // `again`: when it is to be looked at for a program.
+  // `again`: see Process.
   void unwatch(Process& process, std::optional<MonotonicTime> again);
   void forget_all();
 

@@ -12,13 +12,13 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// Whoever could not be read, or found no room, is tried again.
+// A process that could not be read, or found no room, is tried again after this time.
 constexpr std::chrono::seconds kAgain{60};
-// Whoever is gone may have begun another program under the same name.
+// The same for one whose program is gone: it may have begun another one under the same name.
 constexpr std::chrono::seconds kAfterEnd{10};
 constexpr std::chrono::minutes kAfterRefusal{10};
 constexpr std::chrono::seconds kLongestRest{1};
-// Of one look. A shorter one reads one part of the goroutines, whatever that takes.
+// The time of one look. In less, it reads one part of the goroutines, whatever that takes.
 constexpr nanoseconds kLeastTime{500'000}, kMostTime{20'000'000};
 
 // The rest of a process is summed by what it is for.

@@ -7,10 +7,10 @@
 
 namespace offcpud {
 
-// CPU time that may be spent, so much in a second on average. Single-threaded.
+// CPU time that may be spent: a fixed amount in each second, on average. Single-threaded.
 class LookBudget {
  public:
-  // What was not spent can be spent later, but only so many seconds' worth of it. The first
+  // What was not spent can be spent later, but only the amount of this many seconds. The first
   // programs are looked at without delay.
   static constexpr double kMostSaved = 5;
 

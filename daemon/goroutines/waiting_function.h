@@ -6,10 +6,10 @@
 
 namespace offcpud {
 
-// Which function of a goroutine's stack people know it by: the innermost one that is not of Go's
-// standard library, such as "main.pay" that called sync.(*Mutex).Lock. If all are, the innermost
-// one that is not of the runtime and what it is called by to wait. `functions`: innermost first.
-// Empty: there is none.
+// The function of a goroutine's stack by which people know the wait: the innermost one that is not
+// of Go's standard library, such as "main.pay" that called sync.(*Mutex).Lock. If all are of it,
+// the innermost one that is neither of the runtime nor only a way into it, such as internal/poll.
+// `functions`: innermost first. Empty: there is none.
 std::string_view waiting_function(std::span<const std::string_view> functions);
 
 // Whether a function is of Go's standard library: "net/http.(*conn).serve".

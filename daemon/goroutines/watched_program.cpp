@@ -10,9 +10,9 @@
 namespace offcpud {
 namespace {
 
-// If fewer wait, one whose stack ends somewhere else proves nothing.
+// If fewer wait, a single stack that ends elsewhere proves nothing.
 constexpr std::size_t kFew = 4;
-// So often at most all stacks are forgotten, because others find no room.
+// All stacks are forgotten, when others find no room, at most this often.
 constexpr std::chrono::minutes kRenew{1};
 
 bool are_stacks(const GoroutineLook& look) {

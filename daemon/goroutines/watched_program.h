@@ -23,8 +23,8 @@ namespace offcpud {
 
 // A Go program that is looked at again and again. Sums how long its goroutines waited at each
 // place: two looks, one after the other, stand for the time between them, each for a half of it.
-// Goroutines that a look had no time for are stood for by the others. The runtime's own goroutines
-// do not count. Used by one thread.
+// The others stand for the goroutines that a look had no time for. The runtime's own goroutines do
+// not count. Used by one thread.
 class WatchedProgram {
  public:
   static constexpr std::size_t kMostRows = 256;      // beyond, by `for` only
@@ -49,7 +49,7 @@ class WatchedProgram {
   // Appends what its goroutines waited for since the last call, without process and cgroup.
   void take(std::vector<GoroutineWaits>& waits);
 
-  // Other rules hold: sorts places again.
+  // Call it when the rules have changed: places are classified again.
   void forget_classes() { places_.clear(); }
 
   [[nodiscard]] const std::string& name() const { return program_->name(); }

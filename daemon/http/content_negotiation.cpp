@@ -21,8 +21,8 @@ char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-// Removes the text up to the separator, and the separator, from `rest`. Ignores
-// separators in quotes.
+// Removes the text up to the separator, and the separator, from `rest`. Ignores separators in
+// quotes.
 std::string_view take_unquoted(std::string_view& rest, char separator) {
   bool quoted = false;
   std::size_t end = 0;

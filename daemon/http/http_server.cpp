@@ -215,8 +215,8 @@ struct HttpServer::Callbacks {
     if ((*owned)->apply(session_of(connection))) *tls = owned.release();
   }
 
-  // `tls` keeps the connection's context alive until the connection ends, even if a
-  // newer one exists.
+  // `tls` keeps the connection's context alive until the connection ends, even if a newer one
+  // exists.
   static void on_connection(void* self, MHD_Connection* connection, void** tls,
                             MHD_ConnectionNotificationCode code) noexcept {
     auto& server = *static_cast<HttpServer*>(self);

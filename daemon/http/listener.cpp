@@ -145,8 +145,8 @@ Status clear_path(const ListenAddress& address, const char* flag = kListenFlag) 
 }
 
 // Binds under its own umask, so that the file has its mode from the start, whatever the umask of
-// the service is. The umask belongs to the process, so no other thread may run yet.
-// Returns 0 or an errno.
+// the service is. The umask belongs to the process, so no other thread may run yet. Returns 0 or an
+// errno.
 int bind_with_mode(int fd, const sockaddr_un& name, mode_t without) {
   const mode_t before = ::umask(without);
   const bool bound = ::bind(fd, reinterpret_cast<const sockaddr*>(&name), sizeof(name)) == 0;

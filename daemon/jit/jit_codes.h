@@ -40,8 +40,8 @@ class JitCodes {
   // Of all processes together. Beyond, the code of the process that was seen longest ago is
   // forgotten, and is read again after kLatest.
   static constexpr std::size_t kMostBytes = std::size_t{32} << 20;
-  // The time between two reads of a process; kSoonest while stacks are in code that is not known
-  // yet.
+  // The time between two reads of a process; kSoonest while its stacks contain code that is not
+  // known yet.
   static constexpr std::chrono::seconds kInterval{15}, kSoonest{2};
   // After its last such sample, a process is read again for kUsed, and its code is kept for kKept.
   static constexpr std::chrono::minutes kUsed{2}, kKept{10};

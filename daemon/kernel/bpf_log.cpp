@@ -51,8 +51,8 @@ bool BpfLog::has_verifier_log() const {
   return collected().find("END PROG LOAD LOG") != std::string::npos;
 }
 
-// The last line of the verifier's log before its statistics, "processed 12 insns
-// (limit 1000000) ...".
+// The last line of the verifier's log before its statistics, "processed 12 insns (limit 1000000)
+// ...".
 // NOLINTNEXTLINE(readability-convert-member-functions-to-static): one log while an object lives
 std::string BpfLog::verdict() const {
   const std::string& text = collected();

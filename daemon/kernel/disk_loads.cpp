@@ -14,7 +14,8 @@
 namespace offcpud {
 namespace {
 
-// Who has done nothing for so long makes room; at once, if less than half of the room is left.
+// An entry that has not changed for this time makes room; at once, if less than half of the room is
+// left.
 constexpr std::chrono::minutes kIdle{10};
 constexpr std::size_t kCrowded = OFFCPUD_DISK_LOADERS / 2;
 

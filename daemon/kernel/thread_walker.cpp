@@ -56,8 +56,8 @@ std::shared_ptr<const ThreadWalk> ThreadWalker::take() {
   walk->passes = passes_;
   walk->threads.resize(records_.size() / sizeof(offcpud_thread));
   std::memcpy(walk->threads.data(), records_.data(), walk->threads.size() * sizeof(offcpud_thread));
-  // The kernel walks in the order of the daemon's PID namespace, mostly that of the
-  // initial one, too.
+  // The kernel walks in the order of the daemon's PID namespace, mostly that of the initial one,
+  // too.
   const auto by_tid = [](const offcpud_thread& a, const offcpud_thread& b) {
     return a.tid < b.tid;
   };

@@ -7,8 +7,8 @@
 namespace offcpud {
 
 // Escapes plain text for a manual page in the language of man(7), so that characters which troff
-// would interpret or replace (groff_char(7): quotes, hyphens, carets) are shown as they are.
-// Line ends become spaces.
+// would interpret or replace (groff_char(7): quotes, hyphens, carets) are shown as they are. Line
+// ends become spaces.
 std::string roff_text(std::string_view text);
 
 std::string roff_bold(std::string_view text);

@@ -51,9 +51,9 @@ class MappingEvents {
   // addresses are looked up, and now and then.
   [[nodiscard]] int fd() const { return epoll_.get(); }
 
-  // Passes on everything that happened before the call, oldest first. Cause comes before
-  // effect, even across CPUs. Kind::Lost means that events before it are missing. Calls `ahead`
-  // first, with all events.
+  // Passes on everything that happened before the call, oldest first. Cause comes before effect,
+  // even across CPUs. Kind::Lost means that events before it are missing. Calls `ahead` first, with
+  // all events.
   void drain(const std::function<void(std::span<const MappingEvent>)>& ahead,
              const std::function<void(const MappingEvent&)>& apply);
 

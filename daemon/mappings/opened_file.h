@@ -12,8 +12,8 @@
 
 namespace offcpud {
 
-// Identifies a file as the kernel's programs do (offcpud_unwind_file_key), together with the
-// time of its last change.
+// Identifies a file as the kernel's programs do (offcpud_unwind_file_key), together with the time
+// of its last change.
 struct FileVersion {
   InodeId inode;
   std::uint64_t size = 0;
@@ -51,8 +51,8 @@ struct OpenedFile {
   // copy would need; 0: refused for another reason.
   std::uint64_t copied = 0;
   std::optional<OriginalFile> original;  // of a copy
-  // The effective user of the process that maps it, read after opening. Nothing: the file was
-  // found by its path only.
+  // The effective user of the process that maps it, read after opening. Nothing: the file was found
+  // by its path only.
   std::optional<std::uint32_t> mapped_by;
 };
 

@@ -29,10 +29,10 @@ namespace offcpud {
 // observer is called within apply(), scan(), try_again() and forget_ended().
 //
 // An image is what a process executes from fork or exec until the next exec or its end. Ended
-// images are kept until forget_ended(), so that addresses sampled earlier can still be looked up.
-// A child shares its parent's mappings in memory until one of them changes. Processes that share
-// an address space without being threads of one process (vfork, clone with CLONE_VM) are followed
-// as if each had its own.
+// images are kept until forget_ended(), so that addresses sampled earlier can still be looked up. A
+// child shares its parent's mappings in memory until one of them changes. Processes that share an
+// address space without being threads of one process (vfork, clone with CLONE_VM) are followed as
+// if each had its own.
 class ProcessMappings {
  public:
   struct Limits {
@@ -117,7 +117,7 @@ class ProcessMappings {
     std::shared_ptr<MappingSet> mappings;          // never null
     // Null while its only thread has the number of the process.
     std::unique_ptr<std::unordered_set<std::uint32_t>> threads;
-    std::size_t read_again_at = 0;         // when it has so many mappings
+    std::size_t read_again_at = 0;         // when it has this many mappings
     std::optional<std::uint32_t> uid;      // set when it was first asked for
     std::chrono::seconds second{};         // of the last event
     unsigned events = 0;                   // number of events in that second

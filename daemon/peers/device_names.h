@@ -12,8 +12,8 @@ namespace offcpud {
 
 // Names devices as sysfs does: "nvme0n1p2". File systems without a device, such as network file
 // systems and FUSE, have type and source as their name, "nfs4 server:/export", if this process sees
-// the mount. All others are "0:45". Looks each name up once; after kMost names it begins anew.
-// Reads mounts once after each forget_mounts(). Used by one thread.
+// the mount. All others have their numbers as their name, "0:45". Looks each name up once; after
+// kMost names it begins anew. Reads mounts once after each forget_mounts(). Used by one thread.
 class DeviceNames {
  public:
   static constexpr std::size_t kMost = 1'024;

@@ -16,7 +16,7 @@ WaitPeer peer_of(const offcpud_sample& sample, const offcpud_peer& peer);
 PeerProcess process_of(const offcpud_peer& peer);
 
 // Whether the other end of the socket is in the same network namespace, by its address alone: a
-// connection to an address of the own host has that address at both ends, unless the program chose
+// connection to an address of the same host has that address at both ends, unless the program bound
 // another one.
 bool is_local(const offcpud_socket& socket);
 

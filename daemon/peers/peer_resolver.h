@@ -29,8 +29,8 @@ class PeerResolver {
   // What the last walk over all sockets found.
   void use(std::shared_ptr<const SocketTable> sockets) { sockets_ = std::move(sockets); }
 
-  // Whether, since the last call, a block waited on a process of this host that a newer
-  // table might name.
+  // Whether, since the last call, a block waited on a process of this host that a newer table might
+  // name.
   [[nodiscard]] bool take_missed() { return std::exchange(missed_, false); }
 
  private:

@@ -19,8 +19,8 @@ namespace offcpud {
 // One thread fills it; then it no longer changes, and others see it.
 class SocketTable {
  public:
-  // When there are so many, a new one takes the place of one of the largest process of the user who
-  // has most (ShareSlots).
+  // When there are this many, a new one takes the place of one of the largest process of the user
+  // who has most (ShareSlots).
   static constexpr std::size_t kMost = 65'536;
 
   SocketTable() = default;

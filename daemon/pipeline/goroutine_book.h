@@ -27,7 +27,7 @@ class GoroutineBook {
  public:
   static constexpr std::chrono::minutes kAge{10};
   static constexpr std::size_t kMostBytes = std::size_t{8} << 20;  // of windows, about
-  static constexpr std::size_t kMostCgroups = 4'096;  // what others wait is not counted
+  static constexpr std::size_t kMostCgroups = 4'096;  // the waits of further ones are not counted
 
   // `home`: the cgroup whose series count the waits of a cgroup, by path.
   void add(std::shared_ptr<const GoroutineWindow> window,

@@ -24,7 +24,7 @@ struct GoroutineWaits {
   std::string function;  // of the program, that waits: "main.pay"; empty: not known, or several
   double ns = 0;         // within the window, about
   double now = 0;        // goroutines, at the last look, about
-  // So long has one of these waited, at least; 0: not known.
+  // For how long one of these has waited, at least; 0: not known.
   std::uint64_t longest_ns = 0;
 };
 

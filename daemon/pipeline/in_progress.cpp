@@ -28,9 +28,9 @@ void add_blocked(WaitsInProgress& waits, const offcpud_thread& thread,
   }
 }
 
-// Whether the current state will be accounted. The wait in which the programs first found
-// a thread never is: they follow the thread from its end on. A thread first found on a
-// CPU is followed at once.
+// Whether the current state will be accounted. The wait in which the programs first found a thread
+// never is: they follow the thread from its end on. A thread first found on a CPU is followed at
+// once.
 bool is_followed(const offcpud_thread& thread) {
   return (thread.flags & (OFFCPUD_THREAD_ESTIMATED | OFFCPUD_THREAD_UNKNOWN)) == 0 ||
          thread.state == OFFCPUD_THREAD_RUNNING;

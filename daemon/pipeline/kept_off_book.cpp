@@ -8,9 +8,9 @@
 namespace offcpud {
 namespace {
 
-// After so long, what one did counts half in the choice of whom to name.
+// After this time, what a cgroup did counts half in the choice of whom to name.
 constexpr std::chrono::duration<double> kHalfLife{60};
-// Who did less of late is not worth a series.
+// A cgroup that did less of late is not worth a series.
 constexpr double kWorthNamingNs = 1e6;
 // Candidates of one cgroup. More than the kernel has places for.
 constexpr std::size_t kMostOthers = 256;

@@ -14,8 +14,8 @@
 namespace offcpud {
 namespace {
 
-// The windows up to the one that ended nearest to then: half a window later is as well as half a
-// window earlier. They are in order.
+// The windows up to the one that ended nearest to `then`, up to half a window after it. They are in
+// order.
 template <class Window>
 std::vector<Window> until(const std::vector<Window>& windows, MonotonicTime then) {
   const auto later = std::ranges::find_if(
@@ -23,7 +23,7 @@ std::vector<Window> until(const std::vector<Window>& windows, MonotonicTime then
   return {windows.begin(), later};
 }
 
-// Of a cgroup's threads only which of them are kernel threads that wait for work, so that their
+// Keeps of a cgroup's threads only how many are kernel threads that wait for work, so that their
 // waits stay apart.
 std::shared_ptr<const WaitsInProgress> only_workers(const WaitsInProgress& now) {
   auto then = std::make_shared<WaitsInProgress>();
@@ -33,7 +33,7 @@ std::shared_ptr<const WaitsInProgress> only_workers(const WaitsInProgress& now) 
   return then;
 }
 
-// Who had been kept off by whom by then.
+// Sets who had been kept off by whom by the time of the step.
 void set_kept_off(std::vector<SubjectSeries>& rows, const KeptOffStep* step) {
   for (SubjectSeries& row : rows) {
     row.kept_off = nullptr;

@@ -18,10 +18,10 @@
 namespace offcpud {
 namespace {
 
-// So long after the last wait for storage, io.stat is still read.
+// io.stat is read for this long after the last wait for storage.
 constexpr std::chrono::minutes kStorageIsOfInterest{1};
 constexpr std::size_t kMostDevices = 1'024;
-// A wait in progress for so long has a series before it ends.
+// A wait that has been in progress for this long has a series before it ends.
 constexpr std::uint64_t kLongNs = 1'000'000'000;
 // Counts of a removed cgroup come within this time: see CgroupDirectory::quiet() and WaitWindow.
 constexpr std::chrono::minutes kFoldedKept{2};

@@ -202,7 +202,7 @@ std::shared_ptr<const ExaminedWait> StallLog::wait_of(const StallId& id, bool es
 
 // Applies what another window says of open records. A wait that turns out to be idle is no stall,
 // nor is one that was told by its reason alone, if its stack is not certain; the next walk shows it
-// among the untold ones. What one stack was certain about, a later doubt does not change. A stall
+// among the untold ones. A later doubt does not change what one stack said for certain. A stall
 // without room counts as beyond the limit from the next walk on.
 void StallLog::reconsider() {
   for (auto record = open_.begin(); record != open_.end();) {

@@ -6,8 +6,8 @@
 namespace offcpud {
 
 // Sums the stalls of the View, with or without a record, by the cgroups of its rows, and by whom
-// they wait on as the View's window knows. Those of a cgroup without a row are in "(other)", if
-// that has one.
+// they wait on according to the View's window. Stalls of a cgroup without a row count in the row
+// "(other)", if there is one.
 void sum_stalls(View& view);
 
 // The same for threads in deadlocks.

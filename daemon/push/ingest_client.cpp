@@ -79,8 +79,8 @@ bool set_up(CURL* curl, const PushTarget& target, const PushItem& item, CurlDeta
          set_up_transfer(curl, "http,https", target.timeout, target.ca_file, detail) &&
          set_option(curl, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1)) &&
          set_option(curl, CURLOPT_FOLLOWLOCATION, 0L) &&
-         // Without this, a name server that does not answer would delay a reload or the
-         // end of the daemon.
+         // Without this, a name server that does not answer would delay a reload or the end of the
+         // daemon.
          set_option(curl, CURLOPT_QUICK_EXIT, 1L);
 }
 

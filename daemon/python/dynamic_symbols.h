@@ -19,8 +19,8 @@ class DynamicSymbols {
     std::uint64_t size = 0;
   };
 
-  // `base`: where the beginning of the file is mapped. Nothing: there is no ELF header, or no
-  // table of hashes (DT_GNU_HASH), which linkers make by default. `memory` must outlive the object.
+  // `base`: where the beginning of the file is mapped. Nothing: there is no ELF header, or no table
+  // of hashes (DT_GNU_HASH), which linkers make by default. `memory` must outlive the object.
   static std::optional<DynamicSymbols> read(const MemoryWords& memory, std::uint64_t base);
 
   // Nothing: it is not exported.

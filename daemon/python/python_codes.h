@@ -35,8 +35,8 @@ class PythonCodes {
   static constexpr std::uint64_t kMostCharacters = 200;
   static constexpr const char* kLeftOut = "[python]";  // the name of functions beyond the limits
 
-  // `tid`: a thread of the process that has this code in a frame. `runtime` must outlive
-  // the object.
+  // `tid`: a thread of the process that has this code in a frame. `runtime` must outlive the
+  // object.
   void add(std::uint32_t tgid, std::uint32_t tid, const PythonRuntime& runtime, std::uint64_t code);
   // Reads all that were added.
   void read(ProcessMemory& memory);

@@ -71,7 +71,7 @@ class PythonFrames {
   std::uint64_t resumes_ = 0;  // the frame that is read after the wanted _PyCFrame
   std::size_t steps_ = 0;
   bool left_out_ = false;   // a frame, for lack of room
-  std::size_t hosted_ = 0;  // so many of the first frames have their host
+  std::size_t hosted_ = 0;  // how many of the first frames have their host
   End end_ = End::Root;
   std::vector<PythonCodeFrame> frames_;
 };

@@ -17,7 +17,7 @@ namespace offcpud {
 // Thread-safe.
 class HungReaders {
  public:
-  // Of all users. When so many hang, no reader is started.
+  // Of all users. When this many hang, no reader is started.
   static constexpr unsigned kMost = 12;
   // For a user; root has a limit of its own.
   static constexpr unsigned kMostOfUser = 3;

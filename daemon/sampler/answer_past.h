@@ -5,8 +5,8 @@
 
 namespace offcpud {
 
-// How the answers came for which threads waited at one place, in some 30 bytes. Data that the other
-// side pushes when it has something, such as the next job of a queue (BLPOP), look like an answer
+// How long answers took for which threads waited at one place, in some 30 bytes. Data that the
+// other side sends when it has some, such as the next job of a queue (BLPOP), look like an answer
 // that takes long: only the past tells these apart. A value type.
 class AnswerPast {
  public:
@@ -16,23 +16,26 @@ class AnswerPast {
     Work,     // answers mostly come late, or each after the same whole number of seconds: the other
               // side has nothing to say until then
   };
-  // An answer that comes within this time comes soon, one that takes longer than that comes late.
+  // An answer within kSoonSeconds comes soon, one after kLateSeconds comes late.
   static constexpr double kSoonSeconds = 1, kLateSeconds = 10;
-  // Fewer answers say nothing of the next one; and so much of them may take longer than soon.
+  // Habit::Soon needs at least kFewest answers, of which at most the share kMostSlow did not come
+  // soon.
   static constexpr float kFewest = 10, kMostSlow = 0.02F;
-  // So many late ones are a habit, if most answers of the last ten minutes or so were late.
+  // This many late answers are Habit::Work, if most of the last ten minutes or so were late.
   static constexpr std::uint8_t kLateOnes = 3;
-  // So many more ends by one timeout than others from kSoonSeconds on are a habit, if most of the
-  // time of the last minute or so was in such waits. There is none beyond kLateSeconds: a gateway
-  // in front of a hung server gives up after 30.0 s each time, too.
+  // A timeout is Habit::Work if this many more waits ended by it than otherwise, of those from
+  // kSoonSeconds to kLateSeconds, and most of the time of the last minute or so was in such waits.
+  // A longer timeout says nothing: a gateway in front of a hung server gives up after 30.0 s each
+  // time, too.
   static constexpr float kSameOnes = 5;
-  // Redis looks ten times a second whose time is over. On a busy host an end may come later, by up
-  // to the second time: it says half as much against the timeout as any other one.
+  // A wait that ends within kTooLateSeconds of a whole second ended by a timeout: Redis looks ten
+  // times a second for those whose time is over. On a busy host the end may come up to kBusySeconds
+  // late; such a wait counts half as much against the timeout as another one.
   static constexpr double kTooLateSeconds = 0.12, kBusySeconds = 0.5;
 
   // An answer ended a wait of this length, and stands for `waits` of them.
   void add(std::uint64_t length_ns, double waits);
-  // So much time has passed: forgets what is old.
+  // Call it when this much time has passed: forgets what is old.
   void fade(std::uint64_t ns);
   [[nodiscard]] Habit habit() const;
 

@@ -21,13 +21,13 @@ constexpr std::chrono::milliseconds kProfileTick{50};
 constexpr std::chrono::nanoseconds kFirstInterval = std::chrono::milliseconds(10);
 constexpr double kTargetStacksPerSecond = 4000;
 constexpr std::chrono::seconds kAdaptEvery{1};
-// Looks at Python programs: how often, at blocks of which age, and how many times as long as one
-// took the next one waits at least.
+// Looks at Python programs: how often; at blocks of which age; and the least time between two, as a
+// multiple of what the last one took.
 constexpr std::chrono::seconds kLookEvery{1};
 constexpr std::chrono::nanoseconds kLookAge(2 * OFFCPUD_IN_PROGRESS_AGE_NS);
 constexpr int kLookPause = 50;
-// A window must end within 1 s of its time. Until this much is over, the next tick
-// may still end it.
+// A window must end within 1 s of its time. Until this much is over, the next tick may still end
+// it.
 constexpr std::chrono::milliseconds kOverdue{500};
 
 // How long naming waits for objects that are not read yet. Somebody waits for a profile, and looks
@@ -36,8 +36,8 @@ constexpr std::chrono::milliseconds kProfilePatience{1'500};
 constexpr std::chrono::milliseconds kWaitsPatience{2'000};
 constexpr std::chrono::milliseconds kSnapshotPatience{10'000};
 
-// Whether there is such a process or thread. kill() gives 0 and numbers beyond
-// pid_t other meanings.
+// Whether there is such a process or thread. kill() gives 0 and numbers beyond pid_t other
+// meanings.
 bool exists(std::uint32_t number) {
   constexpr std::uint32_t kMost = std::numeric_limits<pid_t>::max();
   return number > 0 && number <= kMost &&

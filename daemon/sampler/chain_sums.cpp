@@ -50,7 +50,7 @@ ChainedBlock chained(const EndedBlock& block, const offcpud_sample& sample, Wait
           .past = block.past};
 }
 
-// The pieces of one wait are in the sample together, so equal ones are one amount.
+// The pieces of one wait are sampled together, so equal ones are one amount.
 ChainSums::Rows ChainSums::divide(const ChainedBlock& wait, const std::string& on,
                                   const IntervalChains& chains, bool is_whole) {
   Rows rows;
@@ -115,10 +115,10 @@ void ChainSums::add(std::span<const ChainedBlock> waits, std::uint64_t begin_ns,
   }
 }
 
-// A thread that was watched for a time has had blocks shorter than its sampling interval T in it,
-// of which one for each T in all is in the sample on average. So what it is said to run may be as
-// much as one T of the watched time less, but not less than nothing; and where that is most of it,
-// nobody knows. What its own account says needs no watching.
+// A watched thread may have had blocks shorter than its sampling interval T. On average, one is
+// sampled for each T of their time. So up to one T of the watched time may have been such blocks in
+// place of running, which is added to the error; and a thread that was not watched for
+// kLeastWatched * T is not said to run. What its own account says needs no watching.
 void ChainSums::add_unseen(Rows& rows) {
   std::vector<Key> unsure;
   for (auto& [key, sum] : rows) {

@@ -30,12 +30,13 @@ class ChainSums {
  public:
   // Rows of one cgroup and of one process: the longest; the rest is Unknown.
   static constexpr std::size_t kMostOfCgroup = 64, kMostOfProcess = 32;
-  // Rows of all processes: of those that waited longest; of others nothing is told.
+  // Rows of all processes together. Those of the processes that waited longest are kept; of the
+  // others nothing is told.
   static constexpr std::size_t kMostOfProcesses = 2'048;
   // While summing: paths of one cgroup or process, of all cgroups and of all processes, and pieces
   // of all waits. What is beyond is Unknown.
   static constexpr std::size_t kMostPaths = 512, kMostOfAll = 8'192, kMostPieces = 200'000;
-  // A thread is said to run only if it was watched for at least so many sampling intervals of its
+  // A thread is said to run only if it was watched for at least this many sampling intervals of its
   // process: otherwise its short waits are in no sample.
   static constexpr double kLeastWatched = 3;
 

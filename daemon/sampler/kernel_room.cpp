@@ -35,7 +35,7 @@ constexpr std::size_t kMostPrefixes = std::size_t{3} * 2 * 52;
 
 constexpr std::size_t kMappingsAStep = 16;  // removed; of odd sizes it takes a millisecond
 
-// One of so many steps removes what nobody waits for.
+// One of this many steps removes what nobody waits for.
 constexpr unsigned kLeavingEvery = 4;
 
 }  // namespace
@@ -44,7 +44,7 @@ KernelRoom::KernelRoom(TableStore& tables, UserOf user_of, MonotonicTime now)
     : tables_(tables), user_of_(std::move(user_of)), refilled_(now), used_since_(now) {}
 
 bool KernelRoom::began(std::uint32_t tgid, std::size_t entries) {
-  (void)ended(tgid);  // what the one that had this number left must not pass for this one's
+  (void)ended(tgid);  // what an earlier process of this number left must not pass for this one's
   const bool leaves = leaving_.contains(tgid);  // ended() has put it there
   const bool at_once = entries <= kMostAtOnce && budget_ > kForWaiting;
   if (!leaves && (entries == 0 || at_once)) return true;

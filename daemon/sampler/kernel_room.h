@@ -53,7 +53,7 @@ class KernelRoom {
   // Whether a mapping that begins at `begin` is to be put in now. False: at the process's next
   // turn.
   [[nodiscard]] bool puts_now(std::uint32_t tgid, std::uint64_t begin) const;
-  // Mappings of an admitted process that begin at `begin` or above wait for its turns.
+  // Makes the mappings of an admitted process that begin at `begin` or above wait for its turns.
   void put_later(std::uint32_t tgid, std::uint64_t begin);
   // Has all entries of an admitted process removed, step by step. Until then, and until its turn
   // after that, the process is outside.

@@ -12,8 +12,8 @@
 namespace offcpud {
 namespace {
 
-// If there are more rows than `most`, takes from those behind the longest `most` what `blur` takes,
-// and adds up what is then the same.
+// If there are more rows than `most`, applies `blur` to those behind the longest `most`, and adds
+// up rows that are then equal.
 template <class Blur>
 void fold(std::vector<PeerWaits>& rows, std::size_t most, Blur blur) {
   if (rows.size() <= most) return;

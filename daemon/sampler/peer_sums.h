@@ -18,8 +18,8 @@ namespace offcpud {
 // they waited on. Summed over all peers, it equals what EndedWaits and SiteWaits have.
 class PeerSums {
  public:
-  // So many rows of a cgroup, the longest, name both processes. The rest is added up by whom it
-  // waited on, in so many rows again and in "(other)".
+  // This many rows of a cgroup, the longest, name both processes. The rest is summed by whom it
+  // waited on, in as many rows again, and what remains in "(other)".
   static constexpr std::size_t kMostOfCgroup = 256;
 
   // Both must outlive the object.

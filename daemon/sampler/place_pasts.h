@@ -41,7 +41,7 @@ class PlacePasts {
   // Nothing is usual at a place that was lively for less than this.
   static constexpr std::chrono::seconds kLeastSeen{60};
   static constexpr float kFewestSamples = 100;
-  // A silence is no accident if so many samples would have come from the place meanwhile; half of
+  // A silence is no accident if this many samples would have come from the place meanwhile; half of
   // them may have been lost.
   static constexpr double kSurelySilent = 40;
   // A silence must last at least this many times as long as the longest wait.
@@ -57,7 +57,7 @@ class PlacePasts {
                                        std::span<const StackFrame> user,
                                        std::span<const StackFrame> kernel) const;
 
-  // Begins the next window. `deaf`: so much of it was lost that a place may have been lively
+  // Begins the next window. `deaf`: so much of it was lost that waits may have ended at a place
   // unnoticed.
   void begin_window(std::uint64_t end_ns, bool deaf);
 
@@ -73,12 +73,13 @@ class PlacePasts {
     }
   };
   void learn(std::uint64_t place, const Holder& holder, const WaitSum& sum);
-  // An answer ended a wait of this length at a place that is known, and stands for so many.
+  // An answer ended a wait of this length at a place that is known. It stands for `waits` such
+  // waits.
   void learn_answer(std::uint64_t place, std::uint64_t length_ns, double waits);
   // Unknown for a place that is not known.
   [[nodiscard]] AnswerPast::Habit habit_at(std::uint64_t place) const;
-  // In this window, too many waits of these units have no stack: their places may have been lively
-  // unnoticed. Call it after learn().
+  // In this window, too many waits of these units have no stack, so waits may have ended at their
+  // places unnoticed. Call it after learn().
   void deafen(const std::set<std::uint64_t>& units);
 
   // What was usual at the place before a block began at `since_ns` that still lasts. Null: the

@@ -40,8 +40,8 @@ class PythonStacks {
                ProcessOwners users = ProcessOwners())
       : addresses_(addresses), memory_(memory), processes_(processes), users_(std::move(users)) {}
 
-  // Reads the functions of those of these blocks that are not known yet. `stacks`: the user stacks
-  // of the same threads, in the same order.
+  // Reads the functions of these blocks, except of those that are known already. `stacks`: the user
+  // stacks of the same threads, in the same order.
   void read(std::span<const offcpud_blocked_record> records, std::span<const RemoteStack> stacks,
             StackSource& kernel);
 

@@ -20,8 +20,8 @@ namespace offcpud {
 // of who waited and by site. Used by one thread.
 class ReleaseSums {
  public:
-  // Threads of one place, besides "others"; and rows of all places. Of the places with least time
-  // nothing is told if there are more.
+  // The most threads of one place, besides "others", and the most rows of all places together. If
+  // there are more, the places with least time are left out.
   static constexpr std::size_t kMostOfPlace = 8, kMostOfAll = 256;
 
   // Both must outlive the object.

@@ -53,18 +53,18 @@ class PlaceNumber {
   bool has_names_ = true;
 };
 
-// A number for a place under which PlaceClasses has something else of it.
+// The key under which PlaceClasses keeps something further about a place.
 inline ProcessPlace place_beside(ProcessPlace at, std::uint64_t what) {
   at.place = std::max<std::uint64_t>(hash_joined(at.place, what), 1);
   return at;
 }
 
-// Where it has what the past says of answers there (AnswerPast).
+// The key for what the past says of answers there (AnswerPast).
 inline ProcessPlace place_of_answers(const ProcessPlace& at) {
   return place_beside(at, 1);
 }
 
-// Where it has what chains could follow; the rest is `unknown`.
+// The key for the waits there that chains could follow; the others are `unknown`.
 inline ProcessPlace place_of_followed(const ProcessPlace& at) {
   return place_beside(at, 2);
 }

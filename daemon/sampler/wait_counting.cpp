@@ -56,8 +56,8 @@ WaitPeer WaitCounting::peer_of(const SampledBlock& block) {
   return peers_.resolve(block.sample, block.peer, MonotonicTime(ended));
 }
 
-// Of a wait that nobody ended, as if its thread is killed, the last look may have known who held
-// its lock.
+// If nobody ended a wait, as when its thread is killed, the last look may have known who held its
+// lock.
 WaitPeer WaitCounting::peer_of_ended(const SampledBlock& block) {
   WaitPeer peer = peer_of(block);
   if (peer.kind != WaitPeer::Kind::Unknown) return peer;

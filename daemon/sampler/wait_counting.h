@@ -25,10 +25,10 @@ namespace offcpud {
 // by one thread.
 class WaitCounting {
  public:
-  // The most blocks that are remembered. The last window and this one together note fewer. So if
-  // there are more, some found no room, and these are forgotten.
+  // The most blocks that are remembered, more than two windows can note. Beyond it, those of this
+  // window that found no room are forgotten.
   static constexpr std::size_t kMostTold = WaitSums::kMostBlocks / 2 * 5;
-  // For the sums of the open window and of those that are being named.
+  // The most memory for the sums of the open window and of those that are being named.
   static constexpr std::size_t kMostBytes = std::size_t{32} << 20;
 
   // `addresses` must outlive the object.

@@ -47,8 +47,8 @@ class WaitExaminer {
   // While nothing is known of the next process of a chain, the chain's last answer holds for this
   // long: a shell that runs commands sometimes has just begun to wait for a new one.
   static constexpr std::chrono::seconds kChainHolds{30};
-  // A younger block says nothing of its place if the process that it waits for is not seen: that
-  // process may begin to wait a moment later, as commands of a shell do.
+  // A younger block says nothing of its place if no block of the process that it waits for is seen:
+  // that process may begin to wait a moment later, as commands of a shell do.
   static constexpr std::chrono::seconds kEarly{1};
 
   // What it needs for one window.

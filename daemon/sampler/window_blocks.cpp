@@ -9,7 +9,8 @@
 namespace offcpud {
 namespace {
 
-// Of the process of a block whose stack is in this window. Empty: an earlier one had it.
+// The name of the process of a block whose stack is in this window. Empty: an earlier window had
+// the stack.
 std::string_view name_of(const SeenBlock& block, const WaitInterval& interval) {
   if (block.sum == SeenBlock::kKnown) return {};
   return up_to_nul(interval.waits.sums[block.sum].sample.process_comm);

@@ -10,14 +10,14 @@
 
 namespace offcpud {
 
-// Says what a wait is for by the files that it is on (`waited_on` of a sample, bpf/waited.h). The
-// first case that applies counts:
+// Says what a wait is for by the files that it is on (`waited_on` of a sample, bpf/waited.h). "This
+// side" is the process that waits, "the peer" is the other end. The first case that applies counts:
 // - a connection made from here on which this side spoke last: `answer`; among other files not for
 //   certain;
-// - the same, but this side spoke at once after the peer, and a while ago: `answer` if it is the
-//   only file, otherwise `unknown`, because those words may have been an acknowledgement. A loop
-//   that only hears messages and answers each PING has the same files in the same states as a loop
-//   whose driver sent its next question at once;
+// - such a connection on which this side spoke at once after the peer, and a while ago: `answer` if
+//   it is the only file, otherwise `unknown`, because this side may only have acknowledged what it
+//   heard. A loop that hears messages and answers each PING has the same files in the same states
+//   as a loop whose driver sent its next question at once;
 // - a listener, or a connection that was accepted: `work`;
 // - a connection made from here on which the peer spoke last: `work`;
 // - a timer: `timer`.
@@ -26,9 +26,10 @@ namespace offcpud {
 // open, or the rule asks for other evidence.
 [[nodiscard]] std::optional<EvidenceVerdict> by_files(SiteQuestion ask, std::uint32_t waited_on);
 
-// Whether files say so of the one file that the thread waits on. The peer may as well push what it
-// has when it has something, such as the next job of a queue, for which the thread asked once
-// (BLPOP of Redis). The past of the place tells these apart (AnswerPast).
+// Whether files say `answer`, of the only file that the thread waits on. It may still be no answer
+// that is due: the peer may send something when it has some, such as the next job of a queue, for
+// which the thread asked once (BLPOP of Redis). The past of the place tells these apart
+// (AnswerPast).
 [[nodiscard]] constexpr bool is_sole_answer(const std::optional<EvidenceVerdict>& by_files) {
   return by_files && by_files->wait_for == WaitFor::Answer && by_files->certain;
 }

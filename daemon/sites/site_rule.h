@@ -22,8 +22,8 @@ enum class SiteQuestion : std::uint8_t {
   Pipe,    // what does the other end do?
   Child,   // what does the child wait for?
   Waker,   // who wakes it: its own timer, those who wait at the same place, whom it woke?
-  // The same, at places where idle threads do not pass jobs on to each other: who waits there at
-  // times and wakes another gives back what it had.
+  // The same, at places where idle threads do not pass jobs on to each other: a thread that waits
+  // there at times, and wakes another one, gives it what it held.
   Handover,
   Timer,  // does its own timer end it? What else wakes it says nothing.
 };

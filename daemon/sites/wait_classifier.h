@@ -71,8 +71,8 @@ class WaitClassifier {
 
   WaitClass classify(const SiteWait& wait);
 
-  // The same by names, for callers with a single stack. Frames are outermost first, `reason` is
-  // one of enum offcpud_hist_kind.
+  // The same by names, for callers with a single stack. Frames are outermost first, `reason` is one
+  // of enum offcpud_hist_kind.
   WaitClass classify(std::string_view exe, std::size_t reason, std::span<const SiteFrame> user,
                      std::span<const SiteFrame> kernel);
 

@@ -16,11 +16,11 @@ namespace offcpud {
 
 // Writes a snapshot as folded text, one line per stack:
 //   comm;user root;..;user leaf;-;kernel root;..;kernel leaf 1234
-// The number is in microseconds. Lines are sorted and at most kMostLineBytes long; they are
-// unique, except shortened ones. There is no header and no comment. Fractions of a microsecond
-// are carried to the next line, so the sum of all lines is that of the snapshot to 1 us; a line
-// of 0 is left out. For a difference each line has two numbers, the earlier one first, like those
-// of difffolded.pl.
+// The number is in microseconds. Lines are sorted and at most kMostLineBytes long; they are unique,
+// except shortened ones. There is no header and no comment. Fractions of a microsecond are carried
+// to the next line, so the sum of all lines is that of the snapshot to 1 us; a line of 0 is left
+// out. For a difference each line has two numbers, the earlier one first, like those of
+// difffolded.pl.
 //
 // With wakers, the stack that ended the wait follows in reverse:
 //   ..;kernel leaf;--;waker's kernel leaf;..;-;waker's user leaf;..;waker's user root;waker 1234

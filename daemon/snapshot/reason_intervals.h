@@ -11,8 +11,8 @@
 
 namespace offcpud {
 
-// The longest sampling interval that was in force for each reason, by enum offcpud_hist_kind.
-// 0: not known, or the reason was not sampled.
+// The longest sampling interval that was in force for each reason, by enum offcpud_hist_kind. 0:
+// not known, or the reason was not sampled.
 using ReasonIntervals = std::array<std::chrono::nanoseconds, OFFCPUD_BLOCKED_KINDS>;
 
 // The longest interval of these reasons (bits).

@@ -44,8 +44,8 @@ class SnapshotDirectory {
   // temporary one. nullopt: it is done.
   std::optional<DiskProblem> write(const std::string& name, std::string_view bytes);
 
-  // nullopt: there is no such file. Error: it cannot be read, is not a regular file, or
-  // exceeds `limit`.
+  // nullopt: there is no such file. Error: it cannot be read, is not a regular file, or exceeds
+  // `limit`.
   [[nodiscard]] Result<std::optional<std::string>> read(const std::string& name,
                                                         std::uint64_t limit) const;
 

@@ -14,9 +14,9 @@ namespace offcpud {
 
 // What the name of a snapshot's file contains, so that listing a directory opens no file:
 //   20261120T132028.250Z+60000ms-00000000000000000042.pb.gz
-// That is the begin in UTC and the time until the end, both truncated to milliseconds; the
-// sequence number; and "-partial" after it if the interval ended early. Names sort by begin,
-// then by sequence.
+// That is the begin in UTC and the time until the end, both truncated to milliseconds; the sequence
+// number; and "-partial" after it if the interval ended early. Names sort by begin, then by
+// sequence.
 struct SnapshotName {
   std::uint64_t sequence = 0;
   WallTime begin, end;
@@ -24,8 +24,8 @@ struct SnapshotName {
 
   static SnapshotName of(const Snapshot& snapshot);
 
-  // nullopt: not a name of exactly this form, or with a sequence number so large that later
-  // ones might not fit.
+  // nullopt: not a name of exactly this form, or with a sequence number so large that later ones
+  // might not fit.
   static std::optional<SnapshotName> parse(std::string_view file);
 
   [[nodiscard]] std::string text() const;

@@ -52,9 +52,9 @@ class SnapshotStore final : public SnapshotLibrary {
   // reported; put() tries again.
   bool open();
 
-  // Assigns the sequence number and writes the snapshot, after removing what is too old and
-  // making room. If the disk is full it removes the oldest. False: the snapshot is not kept, and
-  // this was reported.
+  // Assigns the sequence number and writes the snapshot, after removing what is too old and making
+  // room. If the disk is full it removes the oldest. False: the snapshot is not kept, and this was
+  // reported.
   bool put(Snapshot& snapshot);
   bool put(Snapshot&& snapshot) { return put(snapshot); }
 

@@ -12,8 +12,8 @@
 
 namespace offcpud {
 
-// Writes snapshots on its own thread, so that no other thread waits for a disk. Any thread
-// may submit them.
+// Writes snapshots on its own thread, so that no other thread waits for a disk. Any thread may
+// submit them.
 class SnapshotWriter {
  public:
   static constexpr std::size_t kMostWaiting = 4;
@@ -30,8 +30,8 @@ class SnapshotWriter {
   SnapshotWriter& operator=(const SnapshotWriter&) = delete;
 
   // Never waits for the disk: when kMostWaiting wait, the oldest of them is dropped. The writer's
-  // thread calls `written`, if set, once the snapshot is on the disk; never if writing failed or
-  // it was dropped.
+  // thread calls `written`, if set, once the snapshot is on the disk; never if writing failed or it
+  // was dropped.
   void submit(Snapshot snapshot, std::function<void()> written = {});
 
   // Waits until `open` has returned and all submitted snapshots are written. False: they are not

@@ -23,7 +23,7 @@ struct ChainedBlock {
   std::uint32_t local_tgid = 0;
   std::uint64_t process_start_ns = 0;
   std::uint64_t since_ns = 0, ended_ns = 0;  // CLOCK_MONOTONIC; 0: the beginning was not seen
-  double stands_for = 1;                     // so many such blocks
+  double stands_for = 1;                     // how many such blocks
   WaitFor wait_for = WaitFor::Unknown;
   std::uint32_t kind = 0;       // offcpud_hist_kind
   std::uint64_t cgroup_id = 0;  // of the thread

@@ -16,13 +16,13 @@ namespace offcpud {
 struct PastBlock {
   std::uint32_t tid = 0, tgid = 0;           // in the initial PID namespace
   std::uint64_t since_ns = 0, ended_ns = 0;  // CLOCK_MONOTONIC; `since_ns` up to 1 us late
-  std::uint64_t skipped_ns = 0;  // in blocks too short to be told, since the one before this one
+  std::uint64_t skipped_ns = 0;  // in blocks too short to be kept, since the one before this one
   std::uint32_t kind = 0;        // offcpud_hist_kind
   std::uint32_t ender = 0;       // see ender_of()
 };
 
-// Sorted by thread and end. After a thread's first block, none of its blocks is missing, except
-// those that skipped_ns counts.
+// Sorted by thread and end. From a thread's first block here on, none of its blocks is missing,
+// except those that skipped_ns counts.
 using PastBlocks = std::vector<PastBlock>;
 
 // The thread that was current when a sampled block ended, with OFFCPUD_PAST_INTERRUPT if an

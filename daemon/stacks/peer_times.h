@@ -20,7 +20,7 @@ struct PeerTime {
 // The time of one sum, by whom or what its blocks waited on. A value type.
 class PeerTimes {
  public:
-  // Beyond these, processes are told apart by cgroup only, in so many entries again, because a
+  // Beyond these, processes are told apart by cgroup only, in as many entries again, because a
   // server may have a new process for each connection. Whatever is left, or finds no bytes, is in
   // one entry.
   static constexpr std::size_t kMost = 64;

@@ -64,8 +64,8 @@ StackSums::Key StackSums::key_of(const SampledBlock& block) {
   return key;
 }
 
-// Memory of one sum: the key and the frames both hold each address, and each user
-// address is located.
+// Memory of one sum: the key and the frames both hold each address, and each user address is
+// located.
 std::size_t StackSums::bytes_of(const SampledBlock& block) {
   constexpr std::size_t kAllocations = std::size_t{6} * 2 * sizeof(void*);
   const std::size_t user = block.user.size() + block.waker_user.size();

@@ -9,7 +9,7 @@
 namespace offcpud {
 namespace {
 
-// Of so many different ones, what they have in common is not looked for.
+// Further different ones only add to the weight, so that none of those kept may have enough of it.
 constexpr std::size_t kMostDifferent = 16;
 
 // Waits that are alike.

@@ -77,13 +77,14 @@ struct SeenBlock {
 struct EndedBlock {
   std::uint32_t tid = 0, tgid = 0;           // in the initial PID namespace
   std::uint64_t since_ns = 0, ended_ns = 0;  // CLOCK_MONOTONIC; 0: the beginning was not seen
-  double stands_for = 1;                     // as many such blocks
+  double stands_for = 1;                     // how many such blocks
   std::size_t sum = 0;                       // index into the sums
   WaitPeer peer;
   std::uint32_t ender = 0;                 // see ender_of()
   std::shared_ptr<const PastBlocks> past;  // of those it waited for; null: not known
-  // Whose thread ended it in its own context, be it the peer or not; its number in the initial PID
-  // namespace, and its name. A process without number: nobody's, or that of the kernel.
+  // The process whose thread ended the block in its own context, be it the peer or not; that
+  // thread's number in the initial PID namespace, and its name. Without a process: no thread did,
+  // or one of the kernel.
   PeerProcess by{};
   std::uint32_t by_tid = 0;
   std::array<char, OFFCPUD_COMM> by_thread{};

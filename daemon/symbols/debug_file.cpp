@@ -38,8 +38,8 @@ std::vector<std::string> candidates(const ElfFile& object, const std::string& id
   return paths;
 }
 
-// True for copies, which belong to whoever made them. Files of tmpfs have seals too,
-// but not this one.
+// True for copies, which belong to whoever made them. Files of tmpfs have seals too, but not this
+// one.
 bool is_sealed_memory(int fd) {
   const int seals = ::fcntl(fd, F_GET_SEALS);
   return seals >= 0 && (seals & F_SEAL_WRITE) != 0;

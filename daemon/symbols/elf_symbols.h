@@ -29,7 +29,7 @@ class ElfSymbols {
   };
 
   // Reads the object open at `fd`, and its debug file if a root has it. The caller keeps the
-  // descriptor, which is not needed afterwards. Uses at most 80 MiB of memory, and milliseconds
+  // descriptor, which is not needed afterwards. Uses at most 84 MiB of memory, and milliseconds
   // (0.1 s for the largest objects) besides the time of the file system. An object without symbols
   // is no error. What exceeds SymbolLimits is left out.
   static Result<ElfSymbols> read(int fd, const std::vector<DebugRoot>& debug_roots = {});

@@ -10,9 +10,9 @@
 
 namespace offcpud {
 
-// Names one after another, each ended by a zero byte, as in string tables; names may share
-// bytes. A large table grows and shrinks without a second copy, because realloc(3) moves its
-// pages (mremap(2)).
+// Names one after another, each ended by a zero byte, as in string tables; names may share bytes. A
+// large table grows and shrinks without a second copy, because realloc(3) moves its pages
+// (mremap(2)).
 class NameTable {
  public:
   // Longer names end here; they could not be shown anyway.

@@ -63,8 +63,8 @@ class SymbolCache {
 
   explicit SymbolCache(const Limits& limits) : limits_(limits), demangled_(limits.shown_bytes) {}
 
-  // Reads the object's functions. If that fails, the object has only offsets, and
-  // failures() counts it.
+  // Reads the object's functions. If that fails, the object has only offsets, and failures() counts
+  // it.
   void load(ObjectId id, const ObjectFile& file);
 
   // The function at an offset in the file. For a calling frame, pass that of its return address
@@ -78,8 +78,8 @@ class SymbolCache {
 
   // Objects whose functions were forgotten since the last call.
   [[nodiscard]] std::vector<ObjectId> take_forgotten() { return std::exchange(forgotten_, {}); }
-  // Objects asked for since the last call that were forgotten or never loaded. A few
-  // hundred at most.
+  // Objects asked for since the last call that were forgotten or never loaded. A few hundred at
+  // most.
   [[nodiscard]] std::set<ObjectId> take_missed() { return std::exchange(missed_, {}); }
 
   // What load() left out of an object since the last call.

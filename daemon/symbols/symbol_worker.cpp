@@ -84,8 +84,8 @@ struct SymbolWorker::Shared {
   bool stopping = false;
   bool ended = false;
 
-  // Call it with the lock held. Returns the load that was refused, to be destroyed
-  // without the lock.
+  // Call it with the lock held. Returns the load that was refused, to be destroyed without the
+  // lock.
   std::optional<SymbolLoad> add(SymbolLoad load);
   // Nothing: it is too early for everything.
   Task next(MonotonicTime now);

@@ -15,8 +15,8 @@ inline constexpr std::uint64_t kRsp = 7;
 inline constexpr std::uint64_t kReturnAddress = 16;
 }  // namespace dwarf_register
 
-// How to find the caller's value of a register: DWARF 5, section 6.4.1. `expression` points
-// into the section.
+// How to find the caller's value of a register: DWARF 5, section 6.4.1. `expression` points into
+// the section.
 struct RegisterRule {
   enum class Kind : std::uint8_t {
     Unspecified,

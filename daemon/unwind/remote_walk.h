@@ -41,8 +41,8 @@ class UnwindLookup {
 
 struct RemoteStack {
   std::vector<std::uint64_t> addresses;  // as in struct offcpud_unwind_stack
-  // The stack pointer of each frame. A frame's part of the stack reaches up to its caller's
-  // stack pointer.
+  // The stack pointer of each frame. A frame's part of the stack reaches up to its caller's stack
+  // pointer.
   std::vector<std::uint64_t> stack_pointers{};
   offcpud_unwind_end end = OFFCPUD_UNWIND_END_DEPTH;
 };

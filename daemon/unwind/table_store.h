@@ -153,8 +153,8 @@ class TableStore final : public UnwindLookup {
     ShareOwner owner;       // the user who was first about to map it
     bool has_room = false;  // false: its table is not in the maps
     bool is_code = false;   // of put_code()
-    // The value of `freed_` when there was no room. Nothing: the table was not tried, or
-    // could not be written.
+    // The value of `freed_` when there was no room. Nothing: the table was not tried, or could not
+    // be written.
     std::optional<std::uint64_t> tried_at;
     std::uint64_t mappings = 0;
     std::list<UnwindObjectId>::iterator unused;  // valid while mappings is 0

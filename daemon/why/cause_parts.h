@@ -36,7 +36,7 @@ class Rate {
 // lock is one of the C library, the kernel or a file.
 bool is_any_lock(const std::string& site);
 
-// Why the holder of a lock is not known so far, although a later look may tell him.
+// Why the holder of a lock is not known so far, although a later look may tell it.
 inline constexpr std::string_view kOneLook = "it was looked at only once so far";
 inline constexpr std::string_view kNoLook = "it was not looked at so far";
 

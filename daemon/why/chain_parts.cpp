@@ -23,8 +23,8 @@ bool is_of(const UnitChain& chain, const Cause& part) {
          chain.on.on == part.name;
 }
 
-// What others did. Of a lock that threads of one unit take in turn without the waits at the
-// beginning for that lock: it is told what the thread does that has it.
+// What others did. For a lock that threads of one unit take in turn, the waits for that lock at the
+// beginning are left out: what the thread does that has it is told.
 std::span<const UnitChain::Step> steps_of(const UnitChain& chain, const Cause& part) {
   std::span<const UnitChain::Step> steps = chain.steps;
   const bool is_lock = part.kind == Kind::Self && part.for_kind == index_of(WaitFor::Lock);

@@ -273,8 +273,8 @@ class PathFinder {
     }
   }
 
-  // Whether so many threads of the unit may be what `waited` threads wait for. One that serves all
-  // of them in turn is enough; but not much less than one, nor what is small beside others that
+  // Whether this many threads of the unit may be what `waited` threads wait for. One thread that
+  // serves all of them in turn is enough; much less than one is not, nor are few beside many that
   // sleep.
   static bool explains(const UnitCauses& tree, double threads, double waited) {
     if (threads < std::max(kLeastThreads, kLeastShare * std::min(1.0, waited))) return false;

@@ -21,8 +21,8 @@ constexpr std::uint32_t kLeastSeen = 3;
 constexpr double kOne = 0.5;
 constexpr std::size_t kMostTold = 3;
 
-// How exactly releasers are told apart: as exactly as leaves one with half of the time, if there
-// is such a one, else by the names of processes.
+// How finely releasers are told apart: as finely as possible while one of them has half of the
+// time; if none has, by the names of processes.
 enum class Level : std::uint8_t { Thread, Process, Name };
 
 // Unit, name and number of a process, name and number of a thread.
@@ -39,8 +39,8 @@ Key key_of(const UnitRelease& row, Level level) {
           thread ? row.tid : 0};
 }
 
-// What was seen: the time of all, and how many equally long waits it is worth (Kish,
-// Survey Sampling, 1965, 11.7).
+// What was seen: the time of all, and how many equally long waits it is worth (Kish, Survey
+// Sampling, 1965, 11.7).
 struct Evidence {
   double ns = 0, squares = 0, nobody = 0;
   std::uint32_t seen = 0;

@@ -12,8 +12,8 @@
 namespace offcpud {
 
 // Who ended waits for a lock at one site in the last minutes: that thread had the lock, or passed
-// it on. Of locks that live in a database or a runtime nobody sees the holder; who released them
-// before is the best guess at it, and is told as such. Immutable.
+// it on. Nobody sees who holds locks that live in a database or a runtime; who released them before
+// is the best guess, and is told as one. Immutable.
 struct LockReleasers {
   struct By {
     std::string unit;  // or a cgroup of no unit

@@ -23,7 +23,7 @@ using Kind = Cause::Kind;
 
 constexpr double kLeastOther = 0.2;  // of what the unit waits: a verdict besides the main one
 constexpr double kOwnVerdict = 2;    // times as much as the path that passes through
-// So long waits are stuck, as `offcpuctl stalls` lists them by default.
+// Waits of this length are stuck, as `offcpuctl stalls` lists them by default.
 constexpr std::uint64_t kStuckNs = 10'000'000'000;
 
 // In the tense of the hop.

@@ -17,7 +17,7 @@ struct WhyVerdict {
   bool is_main = true;     // about what the unit waits for most
   bool stuck = false;      // threads have waited for it for 10 s and more, and still do
   bool over = false;       // nobody of the unit waits for it any more
-  double over_within = 0;  // it ended at most so many seconds ago
+  double over_within = 0;  // it ended at most this many seconds ago
   WhyPath path;
   std::string sentence;  // names as the host gave them
   std::string culprit;   // who is to blame; empty: unknown

@@ -145,12 +145,12 @@ struct UnitWaiter {
 struct UnitPast {
   std::string unit;
   std::size_t for_kind = 0;   // see cause.h
-  double within_seconds = 0;  // it ended at most so long ago
+  double within_seconds = 0;  // it ended at most this long ago
   bool is_gone = false;       // all cgroups of the unit are removed
 };
 
-// How many threads of a unit wait for locks of which no holder is told, by what was seen of
-// these locks in the last window.
+// How many threads of a unit wait for locks of which no holder is told, by what was seen of these
+// locks in the last window.
 struct UnitUnheld {
   std::string unit;
   // See LockLook.

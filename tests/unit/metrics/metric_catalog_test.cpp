@@ -35,9 +35,9 @@ std::string values(std::span<const std::string_view> values) {
   return out;
 }
 
-// After an empty line, in lines of at most 120 columns.
+// After an empty line, in lines of at most 119 columns.
 std::string paragraph(const std::string& text) {
-  constexpr std::size_t kColumns = 120;
+  constexpr std::size_t kColumns = 119;
   std::istringstream stream(text);
   std::string out, line;
   for (std::string word; stream >> word;) {
