@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "api/changes_query.h"
 #include "changes/chosen_ranges.h"
 #include "support/fake_clock.h"
 #include "unit/api/memory_library.h"
