@@ -117,7 +117,6 @@ class LeftCensored(Case):
         self.expect_equal("their seconds", 0.0, seconds)
 
 
-@slow
 class FewPlaces(Case):
     settings = {"max_cgroups": 16}
 

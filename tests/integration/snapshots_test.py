@@ -197,7 +197,6 @@ class Totals(SnapshotCase):
                           absolute=3.5 * window.slack())
 
 
-@slow
 class Sampling(SnapshotCase):
     settings = {"snapshots.interval": "1s", "snapshots.stacks_per_second": "2400"}
 
