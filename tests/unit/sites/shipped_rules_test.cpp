@@ -340,6 +340,45 @@ TEST(ShippedRulesOfWriters, AreCertainOfSocketsButNotOfPipes) {
   EXPECT_TRUE(socket.certain);
 }
 
+// The same functions of a client's library wait for answers, and for whatever a server sends one
+// day.
+TEST(ShippedRulesOfClients, AreCertainOfQuestionsAndAskWhoSpokeLastElsewhere) {
+  struct Client {
+    SiteFrame function;
+    WaitFor wait_for;
+    bool certain;
+  };
+  const std::vector<Client> clients = {
+      {{"PQexec", "libpq.so.5.15"}, WaitFor::Answer, true},
+      {{"PQgetCopyData", "libpq.so.5.15"}, WaitFor::Answer, false},
+      {{"mysql_real_query", "libmariadb.so.3"}, WaitFor::Answer, true},
+      {{"mysql_store_result", "libmysqlclient.so.21"}, WaitFor::Answer, true},
+      {{"libmariadb.so.3!fn_1", "libmariadb.so.3"}, WaitFor::Answer, false},
+      {{"mariadb_rpl_fetch", "libmariadb.so.3"}, WaitFor::Work, true},
+      {{"ldap_result", "libldap-2.5.so.0"}, WaitFor::Answer, false},
+      {{"memcached_get", "libmemcached.so.11"}, WaitFor::Answer, true},
+  };
+  constexpr std::uint32_t kHeard = OFFCPUD_ON_HEARD | OFFCPUD_ON_ALONE;
+  constexpr std::uint32_t kAsked = OFFCPUD_ON_ASKED | OFFCPUD_ON_ALONE;
+  WaitClassifier classifier(shipped_rules());
+  for (const Client& each : clients) {
+    const std::vector<SiteFrame> user = {
+        {"main", "app"}, each.function, {"poll", "libc.so.6"}};
+    const std::vector<SiteFrame> kernel = {{"do_sys_poll", {}}};
+    const WaitClass found = classifier.classify("app", kPolls, user, kernel);
+    EXPECT_EQ(found.wait_for, each.wait_for) << each.function.function;
+    EXPECT_EQ(found.certain, each.certain) << each.function.function;
+    const auto heard = by_files(found.ask, kHeard), asked = by_files(found.ask, kAsked);
+    if (each.certain) {
+      EXPECT_EQ(heard, std::nullopt) << each.function.function;
+      continue;
+    }
+    ASSERT_TRUE(heard && asked) << each.function.function;
+    EXPECT_EQ(heard->wait_for, WaitFor::Work) << each.function.function;
+    EXPECT_EQ(asked->wait_for, WaitFor::Answer) << each.function.function;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(TasksAndLoops, ShippedRules, testing::ValuesIn(tasks_and_loops()));
 INSTANTIATE_TEST_SUITE_P(Databases, ShippedRules, testing::ValuesIn(databases()));
 INSTANTIATE_TEST_SUITE_P(OfTheKernel, ShippedRules, testing::ValuesIn(of_the_kernel()));
