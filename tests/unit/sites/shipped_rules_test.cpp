@@ -362,8 +362,7 @@ TEST(ShippedRulesOfClients, AreCertainOfQuestionsAndAskWhoSpokeLastElsewhere) {
   constexpr std::uint32_t kAsked = OFFCPUD_ON_ASKED | OFFCPUD_ON_ALONE;
   WaitClassifier classifier(shipped_rules());
   for (const Client& each : clients) {
-    const std::vector<SiteFrame> user = {
-        {"main", "app"}, each.function, {"poll", "libc.so.6"}};
+    const std::vector<SiteFrame> user = {{"main", "app"}, each.function, {"poll", "libc.so.6"}};
     const std::vector<SiteFrame> kernel = {{"do_sys_poll", {}}};
     const WaitClass found = classifier.classify("app", kPolls, user, kernel);
     EXPECT_EQ(found.wait_for, each.wait_for) << each.function.function;
