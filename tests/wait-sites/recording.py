@@ -4,7 +4,8 @@
 import re
 from collections import Counter
 
-KEPT = 2  # stacks of each site, program and truth
+KEPT = 2  # stacks of each site, truth and program
+KEPT_OF_SITE = 4  # of all programs
 LEAST_NS = 50e6
 # Names of these were still to be read.
 UNREAD = re.compile(r"\[[^\];]*\+0x[0-9a-f]+\]\{")
@@ -50,9 +51,10 @@ class Recording:
         """{scenario: lines}"""
         taken, files = Counter(), {}
         for (program, name, truth, site, reason, comm, stack), nanoseconds in self._sums.most_common():
-            if nanoseconds < LEAST_NS or taken[program, truth, site] == KEPT:
+            if nanoseconds < LEAST_NS or taken[program, truth, site] == KEPT or taken[truth, site] == KEPT_OF_SITE:
                 continue
             taken[program, truth, site] += 1
+            taken[truth, site] += 1
             row = {"reason": reason, "comm": comm, "stack": stack}
             files.setdefault(name, []).append(line(truth, program, name, row, nanoseconds))
         return files

@@ -39,6 +39,14 @@ class Recorded(unittest.TestCase):
         self.assertEqual(len(lines), recording.KEPT)
         self.assertTrue(all("f8{" in line or "f7{" in line for line in lines), lines)
 
+    def test_no_more_of_all_programs(self):
+        record = recording.Recording()
+        for i in range(recording.KEPT_OF_SITE + 2):
+            verdict = Verdict()
+            verdict.compare(Role("threads", CGROUP), [row(f"f{i}{{app}}")], 10)
+            record.add(SimpleNamespace(program=f"p{i}", name="all"), verdict)
+        self.assertEqual(len(record.files()["all"]), recording.KEPT_OF_SITE)
+
     def test_truth_counts_and_not_what_was_said(self):
         self.assertTrue(written(row("f{app}", **{"for": "work"}))[0].startswith("lock;"))
 

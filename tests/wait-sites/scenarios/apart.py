@@ -10,7 +10,7 @@ from scenarios.postgresql import Server
 
 PGBOUNCER = """
 [databases]
-shop = host=127.0.0.1 port={back}
+shop = host=127.0.0.1 port={back} user=nobody
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = {port}
@@ -34,8 +34,8 @@ def apart(program, *needs):
 @apart("BIND", "named")
 def bind_idle(stage):
     config = stage.file("named.conf", f'options {{ directory "{stage.folder}"; listen-on port {stage.port()} '
-                        "{ 127.0.0.1; }; listen-on-v6 { none; }; recursion no; pid-file none; };\n"
-                        "controls { };\n")
+                        "{ 127.0.0.1; }; listen-on-v6 { none; }; recursion no; pid-file none; lock-file none; "
+                        "session-keyfile none; };\ncontrols { };\n")
     stage.start("idle", "named", "-f", "-c", config)
 
 
@@ -44,7 +44,8 @@ def dig_asks_a_silent_server(stage):
     port = stage.port()
     stage.aside(sys.executable, "-c", f"import socket, time; s = socket.socket(type=socket.SOCK_DGRAM)\n"
                 f"s.bind(('127.0.0.1', {port})); time.sleep(1e6)")
-    stage.start("answer", "sh", "-c", f"while :; do dig +time=100 -p {port} @127.0.0.1 example.org; done")
+    dig = stage.start("dig", "dig", "+time=100", "+tries=100", "-p", port, "@127.0.0.1", "example.org", truth="idle")
+    dig.role.numbers = {"answer": 1}  # its other threads wait for that one, or for something to do
 
 
 @apart("gunicorn", "gunicorn")
