@@ -17,8 +17,8 @@ class Server:
     def __init__(self, stage, identity=None, **numbers):
         self.stage, self.data = stage, stage.folder / f"data{identity or ''}"
         self.data.mkdir()
-        stage.do("mariadb-install-db", "--no-defaults", f"--datadir={self.data}", "--auth-root-authentication-method=normal",
-                 "--skip-test-db", "--user=root")
+        stage.do("mariadb-install-db", "--no-defaults", f"--datadir={self.data}",
+                 "--auth-root-authentication-method=normal", "--skip-test-db", "--user=root")
         self.socket, self.port = stage.folder / f"socket{identity or ''}", stage.port()
         network = ("--skip-networking",)
         if identity:

@@ -9,8 +9,8 @@ from postgres_server import PostgresServer, missing
 from scenario import DEBIAN_PYTHON, PROGRAMS, Missing, scenario
 
 # What wait_event_type means. A checkpointer that writes sleeps in between.
-CLASSES = {"ClientWrite": "answer", "Lock": "lock", "LWLock": "lock", "BufferPin": "lock", "Client": "work", "Activity": "work",
-           "Extension": "work", "IO": "storage", "IPC": "answer", "Timeout": "timer"}
+CLASSES = {"ClientWrite": "answer", "Lock": "lock", "LWLock": "lock", "BufferPin": "lock", "Client": "work",
+           "Activity": "work", "Extension": "work", "IO": "storage", "IPC": "answer", "Timeout": "timer"}
 ACTIVITY = ("select pid, case wait_event when 'ClientWrite' then wait_event else wait_event_type end "
             "from pg_stat_activity where pid <> pg_backend_pid()")
 
