@@ -115,5 +115,5 @@ def look_up():
 KINDS = {"connect": connect, "connect-unix": connect_unix, "send": send, "send-unix": send_unix,
          "write-pipe": write_pipe, "hold-lease": hold_lease, "open-leased": open_leased, "terminal": terminal,
          "inotify": inotify, "semaphore": semaphore, "message": message, "futex": futex, "signals": signals,
-         "pause": signal.pause, "look-up": look_up}
+         "look-up": look_up}
 KINDS[sys.argv[1]](*sys.argv[2:])

@@ -2,8 +2,8 @@
 // A thread for each function of the C library in which threads wait, named after what for.
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <threads.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <ctime>
@@ -101,5 +101,8 @@ int main() {
   start_locks();
   start_others();
   pthread_setname_np(pthread_self(), "work-main");
-  pause();
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGUSR1);
+  sigwaitinfo(&signals, nullptr);
 }

@@ -12,6 +12,7 @@ int main(int count, char **arguments)
 				for (;;) {
 #pragma omp critical
 					usleep(20000);
+					usleep(1000); /* so that another one has it next */
 				}
 			}
 		}

@@ -71,7 +71,7 @@ def cron_with_a_job_that_naps(stage):
 def journald_idle(stage):
     """It writes what comes, and otherwise waits for more, as whoever follows its journal does."""
     stage.file("journald.conf", JOURNALD_CONF)
-    journald = stage.start("work", "unshare", "--mount", "bash", "-e", "-c",
+    journald = stage.start("idle", "unshare", "--mount", "bash", "-e", "-c",
                            JOURNALD.format(folder=stage.folder, program=JOURNALD_PROGRAM))
     stage.nap(1)
     into = ("nsenter", "--mount", "--target", journald.pid)

@@ -91,7 +91,7 @@ def functions_of_the_kernel(stage):
     for kind in ("connect", "connect-unix", "send", "send-unix"):
         stage.start(f"answer-{kind}", DEBIAN_PYTHON, program, kind)
     stage.start("answer-write-pipe", DEBIAN_PYTHON, program, "write-pipe", stage.folder / "full")
-    for kind in ("terminal", "inotify", "futex", "signals", "pause"):
+    for kind in ("terminal", "inotify", "futex", "signals"):
         stage.start(f"work-{kind}", DEBIAN_PYTHON, program, kind)
     for kind in ("semaphore", "message"):  # of System V, which nobody would remove
         stage.start(f"work-{kind}", "unshare", "--ipc", DEBIAN_PYTHON, program, kind)

@@ -121,7 +121,7 @@ def mariadb_client_that_does_not_read(stage):
     server = Server(stage, answer=1)
     reader, writer = os.pipe()
     stage.at_end(os.close, reader)
-    stage.start("-client", *server.client("select * from seq_1_to_1000000000"), "--quick", stdout=writer)
+    stage.start("-client", *server.client("select * from mysql.seq_1_to_1000000000"), "--quick", stdout=writer)
     os.close(writer)
     server.expect("its client", 1, "select count(*) from information_schema.processlist where state like '%rit%net%' "
                   "or state like '%ending data%'")
