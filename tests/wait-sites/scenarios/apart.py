@@ -15,7 +15,8 @@ shop = host=127.0.0.1 port={back} user=nobody
 listen_addr = 127.0.0.1
 listen_port = {port}
 auth_type = any
-pidfile = {folder}/pid
+unix_socket_dir =
+pidfile = {folder}/{role}.pid
 user = nobody
 """
 WSGI = """
@@ -143,7 +144,7 @@ def twisted_programs(stage):
 def pgbouncer_idle_and_hung(stage):
     for role, back in (("work", stage.port()), ("answer", stage.silent_server())):
         port = stage.port()
-        config = stage.file(f"{role}.ini", PGBOUNCER.format(back=back, port=port, folder=stage.folder))
+        config = stage.file(f"{role}.ini", PGBOUNCER.format(back=back, port=port, folder=stage.folder, role=role))
         stage.folder.chmod(0o777)
         stage.start(role, "pgbouncer", config)
         stage.wait_for_port(port)
