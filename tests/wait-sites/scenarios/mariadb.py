@@ -119,6 +119,7 @@ def mariadb_replication(stage):
 def mariadb_client_that_does_not_read(stage):
     """The server waits for it to take its rows, and it waits for whoever takes its lines: nobody."""
     server = Server(stage, answer=1)
+    server.ask("set global net_write_timeout = 100000")
     reader, writer = os.pipe()
     stage.at_end(os.close, reader)
     stage.start("-client", *server.client("select * from mysql.seq_1_to_1000000000"), "--quick", stdout=writer)
