@@ -410,6 +410,20 @@ WaitExaminer::Lasting WaitExaminer::known_of(const SeenBlock& block,
   return lasting;
 }
 
+// What was usual at a block's place, if that is silent for much longer. Only where no rule knows
+// the place: there wakers may say that it is for work, but they say so of waits that ended, and of
+// such a silence nobody can tell.
+std::shared_ptr<const UsualWaits> WaitExaminer::usual_of(const SeenBlock& block,
+                                                         const ExaminedStack& stack,
+                                                         const ExaminedWait& wait,
+                                                         bool is_followed) const {
+  const bool by_wakers = wait.wait_for == WaitFor::Work && !is_followed;
+  const bool is_open = stack.verdict().wait_for == WaitFor::Unknown &&
+                       (wait.wait_for == WaitFor::Unknown || by_wakers);
+  if (!is_open || block.censored) return nullptr;
+  return pasts_.usual_of(stack.past(), block.since_ns);
+}
+
 // Blocks that ended are in no later window, so only those that are seen again are kept.
 void WaitExaminer::add_blocks(WaitWindow& window, WindowSums& sums, const WaitInterval& interval,
                               const std::vector<Examined>& examined, const Means& means) {
@@ -445,14 +459,14 @@ void WaitExaminer::add_blocks(WaitWindow& window, WindowSums& sums, const WaitIn
       add_chained(places, *stack, lasting[i], block->going_on_ns);
     }
     auto wait = told.add(*block, *stack, verdict);
-    const bool may_be_unusual = wait->wait_for == WaitFor::Unknown && !block->censored;
-    window.blocks.push_back(
-        {.tid = block->tid,
-         .since_ns = block->since_ns,
-         .censored = block->censored,
-         .lasts = block->lasts,
-         .wait = std::move(wait),
-         .usual = may_be_unusual ? pasts_.usual_of(stack->past(), block->since_ns) : nullptr});
+    auto usual = usual_of(*block, *stack, *wait, lasting[i].is_followed);
+    if (usual) wait = stack->as({.wait_for = WaitFor::Unknown});
+    window.blocks.push_back({.tid = block->tid,
+                             .since_ns = block->since_ns,
+                             .censored = block->censored,
+                             .lasts = block->lasts,
+                             .wait = std::move(wait),
+                             .usual = std::move(usual)});
   }
   std::move(told).take(window);
   means.evidence.add_left_out(places.tell(means.places, means.now));

@@ -102,6 +102,10 @@ class WaitExaminer {
   Examined remember(const Key& key, Examined stack, MonotonicTime now);
   [[nodiscard]] Lasting known_of(const SeenBlock& block,
                                  const std::vector<Examined>& examined) const;
+  [[nodiscard]] std::shared_ptr<const UsualWaits> usual_of(const SeenBlock& block,
+                                                           const ExaminedStack& stack,
+                                                           const ExaminedWait& wait,
+                                                           bool is_followed) const;
   void add_blocks(WaitWindow& window, WindowSums& sums, const WaitInterval& interval,
                   const std::vector<Examined>& examined, const Means& means);
   void add_chains(WaitWindow& window, WindowSums& sums, const WaitInterval& interval,

@@ -4,8 +4,12 @@
 import time
 
 from case import Case, main
+from daemon import DEFAULTS
+from snapshots_test import Stacks
 
 LIVELY, SILENT = 80, 40  # seconds
+# Evidence needs two snapshots of a minute; at 200 stacks a second, a silence takes longer to be noticed.
+LIVELY_BY_DEFAULT, SILENT_BY_DEFAULT = 260, 120
 
 
 class Unusual(Case):
@@ -61,6 +65,35 @@ class Unusual(Case):
         self.expect_at_least("99 % of them", 0.004, usual["p99_seconds"])
         self.expect_at_most("99 % of them", 0.1, usual["p99_seconds"])
         self.expect_close("seconds in which they were seen", LIVELY, usual["seen_seconds"], 0.1)
+
+
+class UnusualByDefault(Case):
+    """With a daemon's own settings but the factor, where wakers, not a rule, say what waits are for."""
+
+    settings = {**DEFAULTS, "stalls.unusual": "100"}
+
+    def test_a_worker_on_a_condition_whose_peer_stopped(self):
+        works = self.start("messages", "--lively", LIVELY_BY_DEFAULT * 1000, "--silent", SILENT_BY_DEFAULT * 1000,
+                           "--condition", 1)
+        path = f"/api/v1/stalls?cgroup={works.cgroup.path}"
+        works.go()
+        began = time.monotonic()
+        while time.monotonic() < began + LIVELY_BY_DEFAULT - 1:
+            self.assertEqual(self.daemon.get_json_as_root(path)["unusual"], [], "while it works")
+            time.sleep(1)
+        rows = Stacks(self.daemon.get_json(f"/api/v1/snapshots/merge?from=-70s&cgroup={works.cgroup.path}")).rows
+        said = {row["for"] for row in rows if row["thread"] == "worker" and row["reason"] == "condvar"}
+        self.expect_equal("what wakers say that it waits for", {"work"}, said)
+
+        def shown():
+            return [wait["comm"] for wait in self.daemon.get_json_as_root(path)["unusual"]] == ["worker"]
+
+        self.wait_until("the worker is shown", shown, SILENT_BY_DEFAULT - 10)
+        print(f"       after {time.monotonic() - began - LIVELY_BY_DEFAULT:.1f} s", flush=True)
+        answer = self.daemon.get_json_as_root(path)
+        self.expect_equal("stalls of its unit", [], answer["stalls"])
+        works.finish()
+        self.wait_until("it is over", lambda: not self.daemon.get_json_as_root(path)["unusual"])
 
 
 if __name__ == "__main__":

@@ -8,19 +8,25 @@ import sys
 import time
 from collections import Counter, defaultdict
 from fnmatch import fnmatch
+from pathlib import Path
 
-from scenario import SCENARIOS, SLICE, Missing, Stage, host
+import bounds
+from recording import Recording
+from scenario import APART, NO_RULES, SCENARIOS, SLICE, Missing, Stage, host
 from scores import Confusion, matrix, table
-from truth import Verdict
+from truth import LEFT_OUT, Verdict
 
 import scenarios  # noqa: F401  (declares them)
-from daemon import Daemon
+from daemon import DEFAULTS, Daemon
 
-SETTINGS = {"min_pass_interval": "1s", "snapshots.interval": "5s", "snapshots.stacks_per_second": "5000"}
+# As users have it: 200 stacks a second, and a snapshot a minute, the last two of which evidence needs.
+# What seems unusual is not looked for by default; it changes nothing else.
+USUAL, USUAL_RECORD = {**DEFAULTS, "stalls.unusual": "100"}, 130
+DENSE = {"min_pass_interval": "1s", "snapshots.interval": "5s", "snapshots.stacks_per_second": "5000"}
+DENSE_RECORD = 20
 # What a thread is for that nobody has woken is open for five minutes.
 SETTLE = 320
-RECORD = 20
-LOOK = 0.25
+LOOK = 0.5
 NAMED = 60
 
 
@@ -29,6 +35,10 @@ def arguments():
     parser.add_argument("scenarios", nargs="*", default=["*"], help="their names, or patterns; default: all")
     parser.add_argument("--list", action="store_true", help="says which scenarios there are")
     parser.add_argument("--at-once", type=int, default=40, help="scenarios beside one daemon; default %(default)s")
+    parser.add_argument("--dense", action="store_true",
+                        help="5,000 stacks a second and snapshots of 5 s, instead of a daemon's own settings")
+    parser.add_argument("--record", type=Path, metavar="FOLDER",
+                        help="writes the heaviest stacks of each site there, each with its truth")
     parser.add_argument("--settle", type=float, default=SETTLE, metavar="S",
                         help="seconds before what is recorded; default %(default)s")
     parser.add_argument("--wrong", type=int, default=0, metavar="N",
@@ -71,11 +81,11 @@ def begin(each):
     return None
 
 
-def record(daemon, stages, settle):
+def record(daemon, stages, asked):
     """Rows by cgroup, and the seconds that they cover."""
-    time.sleep(settle)
+    time.sleep(asked.settle)
     first = last = time.time()
-    while last < first + RECORD:
+    while last < first + (DENSE_RECORD if asked.dense else USUAL_RECORD):
         for stage in stages.values():
             stage.look()
         time.sleep(LOOK)
@@ -98,9 +108,24 @@ def merged(daemon, path):
     raise SystemExit(f"no snapshots: {answer['error']}")
 
 
-def measure(batch, settle):
+def add_false_stalls(daemon, stages, verdicts):
+    """Waits that people are told of as stalls although they are idle in truth."""
+    answer = json.loads(daemon.get_as_root(f"/api/v1/stalls?state=in_progress&limit=20000&cgroup={SLICE}"))
+    for wait in answer["unusual"] or ():
+        print(f"unusual: {wait['cgroup']} {wait['comm']} {wait['site']}", flush=True)
+    for each, stage in stages.items():
+        for role in stage.roles:
+            for stall in answer["stalls"]:
+                if stall["cgroup"] != role.cgroup.path or role.numbers or not stall["told"]:
+                    continue
+                truth = role.truth_of({**stall, "thread": stall["comm"]})
+                if truth != LEFT_OUT:
+                    verdicts[each].add_stall(role, stall, truth)
+
+
+def measure(batch, asked):
     """{scenario: Verdict} of those that could run."""
-    daemon = Daemon.start(**SETTINGS)
+    daemon = Daemon.start(**(DENSE if asked.dense else USUAL))
     stages, verdicts = {}, {}
     try:
         for each in batch:
@@ -108,11 +133,12 @@ def measure(batch, settle):
             stage = begin(each)
             if stage:
                 stages[each] = stage
-        rows, seconds = record(daemon, stages, settle)
+        rows, seconds = record(daemon, stages, asked)
         for each, stage in stages.items():
             verdicts[each] = Verdict()
             for role in stage.roles:
                 verdicts[each].compare(role, rows[role.cgroup.path], seconds)
+        add_false_stalls(daemon, stages, verdicts)
     finally:
         for stage in stages.values():
             stage.end()
@@ -130,10 +156,12 @@ def show(each, verdict, count):
     for (role, thread, truth, what, site, reason, stack), seconds in verdict.wrong.most_common(count):
         print(f"  {seconds:.2f} s {role}/{thread} {truth} said {what} ({site or 'no site'}), {reason}\n"
               f"      {stack}", flush=True)
+    for stall in verdict.false_stalls:
+        print(f"  told, and idle in truth: {stall}", flush=True)
 
 
 def kept(path, verdicts):
-    """{scenario: [program, has rules, [[truth, said, seconds]]]} of this run and of those in the file."""
+    """{scenario: [program, group, [[truth, said, seconds]], false stalls]} of this run and of those in the file."""
     sums = {}
     if path:
         try:
@@ -143,7 +171,7 @@ def kept(path, verdicts):
             pass
     for each, verdict in verdicts.items():
         pairs = [[*pair, seconds] for pair, seconds in verdict.confusion.seconds.items()]
-        sums[each.name] = [each.program, each.rules, pairs]
+        sums[each.name] = [each.program, each.group, pairs, verdict.false_stalls]
     if path:
         with open(path, "w", encoding="utf-8") as file:
             json.dump(sums, file)
@@ -152,20 +180,27 @@ def kept(path, verdicts):
 
 def report(sums):
     programs = defaultdict(Confusion)
-    groups = {True: Confusion(), False: Confusion()}
-    for program, rules, pairs in sums.values():
+    for program, group, pairs, _ in sums.values():
         for truth, said, seconds in pairs:
-            programs[program if rules else f"{program} (no rules)"].add(truth, said, seconds)
-            groups[rules].add(truth, said, seconds)
-    everything = Confusion()
-    for group in groups.values():
-        everything.add_all(group)
+            programs[program if group != NO_RULES else f"{program} (no rules)"].add(truth, said, seconds)
+    groups = bounds.grouped(sums)
     order = sorted(programs, key=lambda name: (name.endswith(")"), name.lower()))
     print("\n" + table({**{name: programs[name] for name in order},
-                        "**with rules**": groups[True], "**without rules**": groups[False],
-                        "**all**": everything}))
-    print("\n" + matrix(everything))
+                        **{f"**{group}**": groups[group] for group in sorted(groups)}}))
+    for group in sorted(groups):
+        print(f"\n{group}\n\n" + matrix(groups[group]))
     print(f"\n{len(sums)} scenarios, {len(programs)} programs")
+
+
+def judge(sums, chosen):
+    """0, or 1 if a bound is broken. A part of the scenarios is only shown."""
+    if len(chosen) < len(SCENARIOS) and len(sums) < bounds.LEAST_MEASURED * len(SCENARIOS):
+        print("bounds are for all scenarios together")
+        return 0
+    broken = bounds.broken(sums, len(SCENARIOS))
+    for each in broken:
+        print(f"BROKEN: {each}")
+    return 1 if broken else 0
 
 
 def main():
@@ -179,17 +214,25 @@ def main():
         return 77
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything is ended and removed
     top = host.Cgroup(SLICE)
-    verdicts = {}
+    verdicts, recording = {}, Recording()
     try:
         for i in range(0, len(chosen), asked.at_once):
-            found = measure(chosen[i:i + asked.at_once], asked.settle)
+            found = measure(chosen[i:i + asked.at_once], asked)
             for each, verdict in found.items():
                 show(each, verdict, asked.wrong)
+                if each.group != APART:
+                    recording.add(each, verdict)
             verdicts.update(found)
     finally:
         top.remove()
-    report(kept(asked.add_to, verdicts))
-    return 0
+    if asked.record:
+        recording.write(asked.record)
+    sums = kept(asked.add_to, verdicts)
+    report(sums)
+    for each in chosen:
+        if each not in verdicts:
+            print(f"skipped: {each.name}")
+    return judge(sums, chosen)
 
 
 if __name__ == "__main__":

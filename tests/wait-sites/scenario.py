@@ -30,15 +30,22 @@ class Scenario:
     name: str
     program: str  # under which it is counted
     needs: tuple  # programs that must be there
-    rules: bool  # whether rules name the program, its runtime or a library of its
+    group: str  # under which it is counted as well
     start: object
 
 
-def scenario(program, *needs, rules=True):
+RULES = "with rules"  # rules name the program, its runtime or a library of its
+NO_RULES = "without rules"
+# No rule was ever written or mended after a look at what was said of the program: a forecast.
+APART = "kept apart"
+
+
+def scenario(program, *needs, rules=True, apart=False):
     """Declares a function of a Stage as a scenario, by its name."""
     def declare(function):
         name = function.__name__.replace("_", "-")
-        SCENARIOS.append(Scenario(name, program, needs, rules, function))
+        group = APART if apart else RULES if rules else NO_RULES
+        SCENARIOS.append(Scenario(name, program, needs, group, function))
         return function
     return declare
 
@@ -135,6 +142,10 @@ class Stage:
         path = self.folder / name
         path.write_text(text)
         return path
+
+    @staticmethod
+    def nap(seconds=0.1):
+        time.sleep(seconds)
 
     # --- peers
 

@@ -71,6 +71,14 @@ class Verdict:
         self.left_out = 0.0  # seconds
         self.short = 0.0
         self.wrong = Counter()  # {(role, thread, truth, said, site, reason, stack): seconds}
+        self.labelled = []  # (truth, row) whose truth is that of the row itself
+        self.false_stalls = []  # in words
+
+    def add_stall(self, role, stall, truth):
+        """A stall that people are told of."""
+        if truth in IDLE:
+            self.false_stalls.append(f"{role.name}/{stall['comm']} {truth}, told as {stall['for']} "
+                                     f"({stall['site'] or 'no site'}), {stall['reason']}")
 
     def add(self, role, row, truth, seconds):
         self.confusion.add(truth, row["for"], seconds)
@@ -91,9 +99,13 @@ class Verdict:
                 counted.append(row)
         if role.numbers:
             self.compare_numbers(role, counted, seconds)
+            # Which thread does what is known only where the numbers are right.
+            if not any(name == role.name for name, *_ in self.wrong):
+                self.labelled += [(row["for"], row) for row in counted]
             return
         for row in counted:
             self.add(role, row, role.truth_of(row), row["ns"] / 1e9)
+            self.labelled.append((role.truth_of(row), row))
 
     def compare_numbers(self, role, rows, seconds):
         """So many threads did what: what was said of them adds up to that, or is wrong."""

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // "worker" gets a message through a POSIX message queue every 10 ms, from "peer", and "busy"
 // computes for 3 of 10 ms. After `lively` ms the peer stops, and with `home` the busy one, too. So
-// the worker waits, where no rule says what for, until the peer stops it `silent` ms later. Truth:
-// the program's own clock.
+// the worker waits, where no rule says what for, until the peer stops it `silent` ms later. With
+// `condition` it waits on a condition variable instead. Truth: the program's own clock.
 #include <fcntl.h>
 #include <mqueue.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <condition_variable>
+#include <deque>
+#include <mutex>
 #include <string>
 
 #include "workload.h"
@@ -21,10 +24,33 @@ constexpr char kMessage = 'm', kLast = 'l';
 
 mqd_t queue = -1;
 std::int64_t silent_since_ns = 0, over_ns = 0;
-bool goes_home = false;
+bool goes_home = false, by_condition = false;
+
+std::mutex mutex;
+std::condition_variable filled;
+std::deque<char> messages;
 
 void send(char message) {
-  if (::mq_send(queue, &message, 1, 0) != 0) fail("mq_send");
+  if (!by_condition) {
+    if (::mq_send(queue, &message, 1, 0) != 0) fail("mq_send");
+    return;
+  }
+  const std::lock_guard hold(mutex);
+  messages.push_back(message);
+  filled.notify_one();
+}
+
+char receive() {
+  char message = 0;
+  if (!by_condition) {
+    if (::mq_receive(queue, &message, 1, nullptr) != 1) fail("mq_receive");
+    return message;
+  }
+  std::unique_lock hold(mutex);
+  filled.wait(hold, [] { return !messages.empty(); });
+  message = messages.front();
+  messages.pop_front();
+  return message;
 }
 
 void peer() {
@@ -36,8 +62,7 @@ void peer() {
 
 void worker() {
   ::prctl(PR_SET_NAME, "worker");
-  for (char message = 0; message != kLast;) {
-    if (::mq_receive(queue, &message, 1, nullptr) != 1) fail("mq_receive");
+  while (receive() != kLast) {
   }
 }
 
@@ -56,6 +81,7 @@ int main(int argc, char** argv) {
   const std::int64_t lively_ns = std::int64_t{options.number("lively", 80'000)} * 1'000'000;
   const std::int64_t silent_ns = std::int64_t{options.number("silent", 20'000)} * 1'000'000;
   goes_home = options.number("home", 0) != 0;
+  by_condition = options.number("condition", 0) != 0;
   options.done();
 
   const std::string name = "/offcpud-messages-" + std::to_string(::getpid());

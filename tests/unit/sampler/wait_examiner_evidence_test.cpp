@@ -90,6 +90,52 @@ TEST_F(WaitExaminerTest, WakersOfSnapshotsDecideWhatLasts) {
   EXPECT_EQ(examine()->find(7, record.sample.since_ns, false), found) << "one wait for all windows";
 }
 
+// A worker whose waits a producer ended, so wakers say "work", until its place fell silent.
+TEST_F(WaitExaminerTest, OfASilenceThatWakersNeverSawNobodyCanTell) {
+  const auto ns_now = [this] {
+    return static_cast<std::uint64_t>(clock_.now().time_since_epoch().count());
+  };
+  BlockRecord record = BlockRecord(4'000'000).of(7).in_user({6});
+  PlaceNumber place(record.sample.kind);
+  StackFrame frame;
+  frame.function = "shop::f6";
+  frame.object = "shopd";
+  place.add(name_hash(frame));
+  const std::vector<SeenWaits> jobs = {
+      {.at = {.tgid = 7, .tid = 7, .process_start_ns = 7, .place = place.number()},
+       .end = WaitEnd::Thread,
+       .waker_tgid = 7,
+       .waker_tid = 17,
+       .samples = 20,
+       .ns = 1e9,
+       .episodes = 20}};
+  for (int window = 0; window < 10; ++window) {
+    record.sample.ended_ns = ns_now() + 10'000'000'000;
+    record.sample.since_ns = record.sample.ended_ns - record.sample.ns;
+    for (int i = 0; i < 50; ++i) ended(record);
+    examine();
+    evidence_.learn(jobs, clock_.now());
+  }
+  BlockRecord silent = BlockRecord(1).of(7).in_user({6});
+  silent.sample.since_ns = ns_now() + 1'000'000;
+  silent.sample.ended_ns = silent.sample.since_ns + 1;
+  const auto wait_after = [&](std::chrono::seconds time, bool known) {
+    lasting(silent, known);
+    const auto window = examine(time);
+    EXPECT_EQ(window->blocks.size(), 1U);
+    EXPECT_EQ(window->sites.front().wait_for, WaitFor::Work) << "in sums it is what wakers say";
+    return window->blocks.front();
+  };
+  const ExaminedBlock silent_now = wait_after(20s, false);
+  EXPECT_EQ(silent_now.wait->wait_for, WaitFor::Unknown);
+  EXPECT_FALSE(silent_now.wait->certain);
+  ASSERT_TRUE(silent_now.usual);
+  EXPECT_EQ(silent_now.usual->silent_ns, 20'000'000'000U);
+  const ExaminedBlock for_long = wait_after(100s, true);
+  EXPECT_EQ(for_long.wait->wait_for, WaitFor::Work) << "silence may be what is usual by now";
+  EXPECT_FALSE(for_long.usual);
+}
+
 TEST_F(WaitExaminerTest, WhoAwaitsAChildWaitsForWhatThatWaitsFor) {
   const auto child = [](std::uint32_t pid, std::uint32_t parent, std::uint64_t function) {
     BlockRecord record = BlockRecord(1'000).of(pid).in_user({function});

@@ -294,6 +294,7 @@ TEST_F(LabelledEvidence, MakesMoreRightAndLittleWrong) {
   std::map<SiteQuestion, Compared> asked_time;
   Compared time, stacks;
   for (const LabelledStack& each : stacks_) {
+    if (!each.of_study) continue;
     const PreparedRule* rule = rule_of(each);
     const WaitFor by_rule = rule == nullptr ? WaitFor::Unknown : rule->rule.wait_for;
     SiteQuestion ask = rule == nullptr ? SiteQuestion::None : rule->rule.ask;

@@ -31,9 +31,9 @@ WaitFor label_named(const std::string& name) {
 }  // namespace
 
 std::vector<LabelledStack> labelled_stacks() {
+  const fs::path folder = fs::path(OFFCPUD_SOURCE_DIR) / "tests/data/wait-sites";
   std::vector<fs::path> files;
-  for (const auto& entry :
-       fs::directory_iterator(fs::path(OFFCPUD_SOURCE_DIR) / "tests/data/wait-sites")) {
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     if (entry.path().extension() == ".folded") files.push_back(entry.path());
   }
   std::ranges::sort(files);
@@ -41,7 +41,8 @@ std::vector<LabelledStack> labelled_stacks() {
   for (const fs::path& file : files) {
     for (ReadStack& stack : value_of(read_stacks(value_of(read_file(file, kLimit))))) {
       LabelledStack labelled;
-      labelled.place = file.filename().native() + ":" + std::to_string(stack.line);
+      labelled.place = file.lexically_relative(folder).native() + ":" + std::to_string(stack.line);
+      labelled.of_study = file.parent_path() == folder;
       labelled.label = label_named(stack.label);
       labelled.stack = std::move(stack);
       stacks.push_back(std::move(labelled));

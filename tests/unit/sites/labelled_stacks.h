@@ -14,7 +14,10 @@ namespace offcpud {
 
 // A line of tests/data/wait-sites.
 struct LabelledStack {
-  std::string place;  // "cw-all.folded:12"
+  std::string place;  // "cw-all.folded:12", "recorded/mariadb-idle.folded:3"
+  // Of the study, which also has what is known of wakers and files. The others were recorded by a
+  // daemon (tests/wait-sites/run --record).
+  bool of_study = false;
   WaitFor label = WaitFor::Unknown;
   ReadStack stack;
 };

@@ -206,14 +206,58 @@ std::vector<Case> others() {
        {"syscall@libc.so.6"},
        {"io_cqring_wait_schedule", "io_cqring_wait"},
        "io-uring"},
-      {"another Python's `with lock`",
+      {"`with lock` of Debian 13",
        "python3",
        kCondvar,
-       {"libc.so.6!fn_1@libc.so.6", "PyThread_acquire_lock_timed@python3.13",
+       {"libc.so.6!fn_1@libc.so.6", "_PySemaphore_Wait@python3.13", "_PyParkingLot_Park@python3.13",
         "python3.13!fn_1@python3.13", "python3.13!fn_2@python3.13",
         "_PyObject_MakeTpCall@python3.13"},
        kFutex,
+       "python-with-lock"},
+      {"another Python's `with lock`",
+       "python3",
+       kCondvar,
+       {"libc.so.6!fn_1@libc.so.6", "_PySemaphore_Wait@libpython3.14.so.1.0",
+        "_PyParkingLot_Park@libpython3.14.so.1.0", "libpython3.14.so.1.0!fn_1@libpython3.14.so.1.0",
+        "libpython3.14.so.1.0!fn_2@libpython3.14.so.1.0",
+        "_PyObject_MakeTpCall@libpython3.14.so.1.0"},
+       kFutex,
        "python-acquire"},
+      {"the main thread of Python that waits for the others",
+       "python3",
+       kCondvar,
+       {"_PySemaphore_Wait@python3.13", "_PyParkingLot_Park@python3.13",
+        "PyEvent_WaitTimed@python3.13", "_PyEval_EvalFrameDefault@python3.13",
+        "Py_RunMain@python3.13"},
+       kFutex,
+       "python-main-joins"},
+      {"a thread of Python that waits for another one",
+       "python3",
+       kCondvar,
+       {"_PySemaphore_Wait@python3.13", "_PyParkingLot_Park@python3.13",
+        "PyEvent_WaitTimed@python3.13", "_PyEval_EvalFrameDefault@python3.13"},
+       kFutex,
+       "python-join"},
+      {"who waits for a mutex of Ruby of Debian 13",
+       "ruby",
+       kCondvar,
+       {"pthread_cond_wait@libc.so.6", "rb_native_cond_wait@libruby-3.3.so.3.3.8",
+        "libruby-3.3.so.3.3.8!fn_1@libruby-3.3.so.3.3.8",
+        "libruby-3.3.so.3.3.8!fn_2@libruby-3.3.so.3.3.8",
+        "libruby-3.3.so.3.3.8!fn_3@libruby-3.3.so.3.3.8",
+        "rb_mutex_synchronize@libruby-3.3.so.3.3.8"},
+       kFutex,
+       "ruby-mutex"},
+      {"who waits for a mutex of a Ruby whose frames nobody has counted",
+       "ruby",
+       kCondvar,
+       {"pthread_cond_wait@libc.so.6", "rb_native_cond_wait@libruby-3.4.so.3.4.1",
+        "libruby-3.4.so.3.4.1!fn_1@libruby-3.4.so.3.4.1",
+        "libruby-3.4.so.3.4.1!fn_2@libruby-3.4.so.3.4.1",
+        "libruby-3.4.so.3.4.1!fn_3@libruby-3.4.so.3.4.1",
+        "rb_mutex_synchronize@libruby-3.4.so.3.4.1"},
+       kFutex,
+       "condition"},
       {"a short name in somebody else's program",
        "app",
        kCondvar,
@@ -338,6 +382,44 @@ TEST(ShippedRulesOfWriters, AreCertainOfSocketsButNotOfPipes) {
                                     {{"tcp_sendmsg_locked", {}}, {"sk_stream_wait_memory", {}}});
   EXPECT_EQ(socket.wait_for, WaitFor::Answer);
   EXPECT_TRUE(socket.certain);
+}
+
+// The same functions of a client's library wait for answers, and for whatever a server sends one
+// day.
+TEST(ShippedRulesOfClients, AreCertainOfQuestionsAndAskWhoSpokeLastElsewhere) {
+  struct Client {
+    SiteFrame function;
+    WaitFor wait_for;
+    bool certain;
+  };
+  const std::vector<Client> clients = {
+      {{"PQexec", "libpq.so.5.15"}, WaitFor::Answer, true},
+      {{"PQgetCopyData", "libpq.so.5.15"}, WaitFor::Answer, false},
+      {{"mysql_real_query", "libmariadb.so.3"}, WaitFor::Answer, true},
+      {{"mysql_store_result", "libmysqlclient.so.21"}, WaitFor::Answer, true},
+      {{"libmariadb.so.3!fn_1", "libmariadb.so.3"}, WaitFor::Answer, false},
+      {{"mariadb_rpl_fetch", "libmariadb.so.3"}, WaitFor::Work, true},
+      {{"ldap_result", "libldap-2.5.so.0"}, WaitFor::Answer, false},
+      {{"memcached_get", "libmemcached.so.11"}, WaitFor::Answer, true},
+  };
+  constexpr std::uint32_t kHeard = OFFCPUD_ON_HEARD | OFFCPUD_ON_ALONE;
+  constexpr std::uint32_t kAsked = OFFCPUD_ON_ASKED | OFFCPUD_ON_ALONE;
+  WaitClassifier classifier(shipped_rules());
+  for (const Client& each : clients) {
+    const std::vector<SiteFrame> user = {{"main", "app"}, each.function, {"poll", "libc.so.6"}};
+    const std::vector<SiteFrame> kernel = {{"do_sys_poll", {}}};
+    const WaitClass found = classifier.classify("app", kPolls, user, kernel);
+    EXPECT_EQ(found.wait_for, each.wait_for) << each.function.function;
+    EXPECT_EQ(found.certain, each.certain) << each.function.function;
+    const auto heard = by_files(found.ask, kHeard), asked = by_files(found.ask, kAsked);
+    if (each.certain) {
+      EXPECT_EQ(heard, std::nullopt) << each.function.function;
+      continue;
+    }
+    ASSERT_TRUE(heard && asked) << each.function.function;
+    EXPECT_EQ(heard->wait_for, WaitFor::Work) << each.function.function;
+    EXPECT_EQ(asked->wait_for, WaitFor::Answer) << each.function.function;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(TasksAndLoops, ShippedRules, testing::ValuesIn(tasks_and_loops()));

@@ -2,4 +2,5 @@
 """Importing these declares the scenarios."""
 
 from scenarios import (  # noqa: F401
-    caches, commands, daemons, kernel, languages, mariadb, php, postgresql, python, tls, web)
+    apart, caches, commands, daemons, debian13, kernel, languages, libraries, mariadb, php, postgresql, python, tls,
+    web)

@@ -6,16 +6,21 @@ import sys
 from scenario import DEBIAN_PYTHON, PROGRAMS, scenario
 
 
-def redis_server(stage, **options):
+def redis_server(stage, *more, **options):
     port = stage.port()
     stage.start("server", "redis-server", "--port", port, "--save", "", "--bind", "127.0.0.1",
-                "--enable-debug-command", "local", **options)
+                "--enable-debug-command", "local", *more, **options)
     return stage.wait_for_port(port)
 
 
 @scenario("Redis", "redis-server")
 def redis_idle(stage):
     stage.idle_connections(redis_server(stage, truth="work"))
+
+
+@scenario("Redis", "redis-server")
+def redis_threads_for_sockets(stage):
+    redis_server(stage, "--io-threads", 3, "--io-threads-do-reads", "yes", truth="work")
 
 
 @scenario("Redis", "redis-server", "redis-cli")

@@ -67,5 +67,6 @@ def make_waits_for_a_server(stage):
 @scenario("git", "git", rules=False)
 def git_asks_a_server(stage):
     env = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "HOME": str(stage.folder)}
-    stage.start("answer", "git", "clone", "-q", f"git://127.0.0.1:{stage.silent_server()}/x.git", "copy", env=env)
-    stage.start("answer-http", "git", "clone", "-q", f"http://127.0.0.1:{stage.silent_server()}/x.git", "other", env=env)
+    for role, protocol in (("answer", "git"), ("answer-http", "http")):
+        address = f"{protocol}://127.0.0.1:{stage.silent_server()}/x.git"
+        stage.start(role, "git", "clone", "-q", address, f"copy-{protocol}", env=env)

@@ -20,18 +20,64 @@ UsePAM no
 """
 
 
-@scenario("D-Bus", "dbus-daemon", "dbus-monitor")
-def dbus_idle(stage):
+# In a mount namespace of its own, cron has no other tables than this one, and no other's lock.
+CRON = """
+mount --bind {folder}/crontab /etc/crontab
+mount -t tmpfs tmpfs /etc/cron.d
+mount -t tmpfs tmpfs /var/spool/cron
+mkdir -p /var/spool/cron/crontabs
+mount -t tmpfs tmpfs /run
+exec cron -f
+"""
+# Neither has journald another's log, or a socket that others write to.
+JOURNALD = """
+mount --bind {folder}/journald.conf /etc/systemd/journald.conf
+mount -t tmpfs tmpfs /run
+mkdir -p /run/systemd/journal /run/log/journal
+exec {program}
+"""
+JOURNALD_CONF = "[Journal]\nStorage=volatile\nReadKMsg=no\nAudit=no\nForwardToWall=no\n"
+JOURNALD_PROGRAM = "/lib/systemd/systemd-journald"
+
+
+def dbus_daemon(stage):
+    """The address of a bus whose daemon waits for work."""
     config = stage.file("bus.conf", DBUS.format(folder=stage.folder))
     stage.start("work", "dbus-daemon", f"--config-file={config}", "--nofork", "--nopidfile")
     stage.wait_for_file(stage.folder / "bus")
-    stage.start("work-client", "dbus-monitor", "--address", f"unix:path={stage.folder}/bus")
+    return f"unix:path={stage.folder}/bus"
+
+
+@scenario("D-Bus", "dbus-daemon", "dbus-monitor")
+def dbus_idle(stage):
+    stage.start("work-client", "dbus-monitor", "--address", dbus_daemon(stage))
 
 
 @scenario("cron", "cron")
 def cron_idle(stage):
     """It naps until the next minute."""
     stage.start("timer", "cron", "-f")
+
+
+@scenario("cron", "cron", "unshare")
+def cron_with_a_job_that_naps(stage):
+    """Who waits for the job waits for its time; who reads its output, for that or for something to come."""
+    stage.file("crontab", "* * * * * root sleep 3600\n").chmod(0o644)
+    stage.start("jobs", "unshare", "--mount", "bash", "-e", "-c", CRON.format(folder=stage.folder),
+                truth={"*:sleep": "timer", "*": "idle"})
+
+
+@scenario("journald", JOURNALD_PROGRAM, "unshare", "journalctl", "nsenter")
+def journald_idle(stage):
+    """It writes what comes, and otherwise waits for more, as whoever follows its journal does."""
+    stage.file("journald.conf", JOURNALD_CONF)
+    journald = stage.start("idle", "unshare", "--mount", "bash", "-e", "-c",
+                           JOURNALD.format(folder=stage.folder, program=JOURNALD_PROGRAM))
+    stage.nap(1)
+    into = ("nsenter", "--mount", "--target", journald.pid)
+    stage.start("work-follower", *into, "journalctl", "-f")
+    stage.start("timer-writer", *into, "bash", "-c",
+                "while sleep 0.2; do echo a line; done | systemd-cat", truth={"sleep": "timer", "*": "-"})
 
 
 @scenario("OpenSSH", "sshd", "ssh", "ssh-keygen")

@@ -82,3 +82,21 @@ def parent_of_a_vfork(stage):
     process = stage.start("vfork", stage.folder / "vfork")
     time.sleep(0.3)
     process.role.see({process.pid: "answer"})
+
+
+@scenario("functions of the kernel", DEBIAN_PYTHON, "unshare")
+def functions_of_the_kernel(stage):
+    """A program for each function in which whoever calls it waits, whatever the program."""
+    program = PROGRAMS / "kernel_waits.py"
+    for kind in ("connect", "connect-unix", "send", "send-unix"):
+        stage.start(f"answer-{kind}", DEBIAN_PYTHON, program, kind)
+    stage.start("answer-write-pipe", DEBIAN_PYTHON, program, "write-pipe", stage.folder / "full")
+    for kind in ("terminal", "inotify", "futex", "signals"):
+        stage.start(f"work-{kind}", DEBIAN_PYTHON, program, kind)
+    for kind in ("semaphore", "message"):  # of System V, which nobody would remove
+        stage.start(f"work-{kind}", "unshare", "--ipc", DEBIAN_PYTHON, program, kind)
+    leased = stage.file("leased", "")
+    stage.start("timer-hold-lease", DEBIAN_PYTHON, program, "hold-lease", leased)
+    time.sleep(0.5)
+    stage.start("lock-open-leased", DEBIAN_PYTHON, program, "open-leased", leased,
+                truth={"*:sleep": "timer", "*": "lock"})

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One program of each language, with threads or processes that are named after what they wait for."""
 
+import os
+
 from scenario import PROGRAMS, scenario
 
 # Who holds some of their locks waits for a server.
@@ -67,6 +69,16 @@ def node_programs(stage):
     for kind in ("answer", "work", "timer"):
         process = stage.start(kind, "node", PROGRAMS / "waits.js", kind, port, truth="idle")
         process.role.numbers = {"answer": 1} if kind == "answer" else {}
+
+
+@scenario("Node", "node")
+def node_main_threads_that_block(stage):
+    """Nothing else of the program runs meanwhile."""
+    stage.start("child", "node", PROGRAMS / "waits.js", "child", truth={"sleep": "timer", "sh": "timer", "*": "idle"})
+    stage.start("atomics", "node", PROGRAMS / "waits.js", "atomics", truth="idle")
+    os.mkfifo(stage.folder / "fifo")
+    fifo = stage.start("fifo", "node", PROGRAMS / "waits.js", "fifo", stage.folder / "fifo", truth="idle")
+    fifo.role.numbers = {"answer": 1}
 
 
 @scenario("Erlang", "erl")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """MariaDB. Its threads look alike from outside, so the server's own tables say how many do what."""
 
+import os
 import subprocess
 import time
 
@@ -10,17 +11,21 @@ SERVER = ("mariadbd", "mariadb", "mariadb-install-db")
 
 
 class Server:
-    """A server in the stage, all of whose threads are idle but those that `numbers` tells."""
+    """A server in the stage, all of whose threads are idle but those that `numbers` tells. With an `identity` it is
+    one of several, which reach each other."""
 
-    def __init__(self, stage, **numbers):
-        self.stage, self.data = stage, stage.folder / "data"
+    def __init__(self, stage, identity=None, **numbers):
+        self.stage, self.data = stage, stage.folder / f"data{identity or ''}"
         self.data.mkdir()
-        stage.do("mariadb-install-db", "--no-defaults", f"--datadir={self.data}", "--auth-root-authentication-method=normal",
-                 "--skip-test-db", "--user=root")
-        self.socket = stage.folder / "socket"
-        self.process = stage.start("server", "mariadbd", "--no-defaults", f"--datadir={self.data}", "--user=root",
-                                   f"--socket={self.socket}", "--skip-networking",
-                                   f"--pid-file={stage.folder}/pid", truth="idle")
+        stage.do("mariadb-install-db", "--no-defaults", f"--datadir={self.data}",
+                 "--auth-root-authentication-method=normal", "--skip-test-db", "--user=root")
+        self.socket, self.port = stage.folder / f"socket{identity or ''}", stage.port()
+        network = ("--skip-networking",)
+        if identity:
+            network = ("--bind-address=127.0.0.1", f"--port={self.port}", f"--server-id={identity}", "--log-bin=log")
+        self.process = stage.start(f"server{identity or ''}", "mariadbd", "--no-defaults", f"--datadir={self.data}",
+                                   "--user=root", f"--socket={self.socket}", *network,
+                                   f"--pid-file={stage.folder}/pid{identity or ''}", truth="idle")
         self.process.role.numbers = numbers
         for _ in range(300):
             if subprocess.run(self.client("select 1"), capture_output=True).returncode == 0:
@@ -93,3 +98,31 @@ def mariadb_sleep(stage):
     server = Server(stage, timer=2)
     for i in range(2):
         server.start(f"answer-{i}", "select sleep(600)")
+
+
+@scenario("MariaDB", *SERVER)
+def mariadb_replication(stage):
+    """Whoever sends its log waits for more to send, and the other for more to come."""
+    primary, replica = Server(stage, 1), Server(stage, 2)
+    primary.ask("create user copy@'127.0.0.1' identified by 'copy'; grant replication slave on *.* to "
+                "copy@'127.0.0.1'; create database shop")
+    replica.ask(f"change master to master_host='127.0.0.1', master_port={primary.port}, master_user='copy', "
+                "master_password='copy'; start slave")
+    for _ in range(100):
+        if "shop" in replica.ask("show databases"):
+            return
+        time.sleep(0.1)
+    raise Missing("the replica copies nothing: " + replica.ask("show slave status\\G")[-300:])
+
+
+@scenario("MariaDB", *SERVER)
+def mariadb_client_that_does_not_read(stage):
+    """The server waits for it to take its rows, and it waits for whoever takes its lines: nobody."""
+    server = Server(stage, answer=1)
+    server.ask("set global net_write_timeout = 100000")
+    reader, writer = os.pipe()
+    stage.at_end(os.close, reader)
+    stage.start("-client", *server.client("select * from mysql.seq_1_to_1000000000"), "--quick", stdout=writer)
+    os.close(writer)
+    server.expect("its client", 1, "select count(*) from information_schema.processlist where state like '%rit%net%' "
+                  "or state like '%ending data%'")

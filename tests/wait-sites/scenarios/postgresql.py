@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """PostgreSQL, whose pg_stat_activity says of each of its processes what it waits for."""
 
+import os
 import subprocess
 import time
 
@@ -8,9 +9,10 @@ from postgres_server import PostgresServer, missing
 from scenario import DEBIAN_PYTHON, PROGRAMS, Missing, scenario
 
 # What wait_event_type means. A checkpointer that writes sleeps in between.
-CLASSES = {"Lock": "lock", "LWLock": "lock", "BufferPin": "lock", "Client": "work", "Activity": "work",
-           "Extension": "work", "IO": "storage", "IPC": "answer", "Timeout": "timer"}
-ACTIVITY = "select pid, wait_event_type from pg_stat_activity where pid <> pg_backend_pid()"
+CLASSES = {"ClientWrite": "answer", "Lock": "lock", "LWLock": "lock", "BufferPin": "lock", "Client": "work",
+           "Activity": "work", "Extension": "work", "IO": "storage", "IPC": "answer", "Timeout": "timer"}
+ACTIVITY = ("select pid, case wait_event when 'ClientWrite' then wait_event else wait_event_type end "
+            "from pg_stat_activity where pid <> pg_backend_pid()")
 
 
 class Server:
@@ -113,6 +115,23 @@ def postgresql_tls_client(stage):
     address = f"host=127.0.0.1 port={server.port} user=postgres sslmode=require"
     stage.start("answer-tls", "psql", address, "-c", "select pg_sleep(600)")
     stage.start("work-tls", "psql", address, stdin=subprocess.PIPE)
+
+
+@scenario("PostgreSQL", "psql")
+def postgresql_parallel_query(stage):
+    """Who asked waits for the worker, which sleeps."""
+    server = Server(stage, "force_parallel_mode=on")
+    server.client("answer", "select pg_sleep(600)")
+
+
+@scenario("PostgreSQL", "psql")
+def postgresql_client_that_does_not_read(stage):
+    """The server waits for it to take its rows, and it waits for whoever takes its lines: nobody."""
+    server = Server(stage)
+    reader, writer = os.pipe()
+    stage.at_end(os.close, reader)
+    server.client("-client", "copy (select generate_series(1, 1000000000)) to stdout", stdout=writer)
+    os.close(writer)
 
 
 @scenario("Python: psycopg2", DEBIAN_PYTHON)

@@ -74,6 +74,11 @@ def nginx_hung_upstream(stage):
     stage.requests(nginx(stage, f"proxy_pass http://127.0.0.1:{stage.silent_server()}", "answer"), 3)
 
 
+@scenario("nginx", "nginx")
+def nginx_threads_for_files(stage):
+    stage.idle_connections(nginx(stage, f"root {stage.folder}; aio threads", "work"))
+
+
 def haproxy(stage, back, truth):
     port = stage.port()
     config = stage.file("haproxy.cfg", HAPROXY.format(port=port, back=back))
