@@ -158,7 +158,8 @@ TEST(SiteMatcher, AStackCostsComparisonsOfNumbersOnly) {
   }
   const SiteWork once = matcher.work();
   EXPECT_EQ(once.names, functions.size());  // each once, in however many stacks it is
-  EXPECT_GT(frames, 10 * functions.size());
+  // So many stacks share their functions that what is done again would show.
+  EXPECT_GT(frames, 5 * functions.size());
   for (const LabelledStack& each : stacks) {
     (void)matcher.find(MatchedStack(each.stack, matcher).wait());
   }
