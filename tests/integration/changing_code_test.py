@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What waits are for while the code of their process changes, by exec and by dlopen: where the address of a function
-has been that of another one a moment ago, no second of a wait is for what the other one waits for."""
+"""What waits are for while the code of their process changes, by exec and by dlopen: where the address of
+a function has been that of another one a moment ago, no second of a wait is for what the other one waits
+for."""
 
 import subprocess
 import sys
@@ -16,18 +17,20 @@ from snapshots_test import SnapshotCase
 FOLDER = BUILD / "tests" / "integration"
 PHASES = 14  # of a second
 KINDS = ("convoy", "jobs")
-FUNCTIONS = {"convoy": "wait_in_convoy", "jobs": "wait_for_next_job"}
+FUNCTIONS = {"convoy": "wait_in_convoy", "jobs": "wait_for_a_job"}
 RULES = """sites:
   - {name: test-convoy, for: lock, reason: lock | condvar, match: "... < wait_in_convoy"}
-  - {name: test-jobs, for: work, reason: lock | condvar, match: "... < wait_for_next_job"}
+  - {name: test-jobs, for: work, reason: lock | condvar, match: "... < wait_for_a_job"}
 """
-# Opens one library after the other, and says where each was.
+# Opens one library after the other, and says where each was. A wait's frames are located some moments after
+# its end, and the kernel does not report that a library is closed.
 OPENER = """
-import _ctypes, ctypes, sys
+import _ctypes, ctypes, sys, time
 for i in range(int(sys.argv[3])):
     library = ctypes.CDLL(sys.argv[1 + i % 2])
     print(ctypes.cast(library.phase, ctypes.c_void_p).value, flush=True)
     library.phase(1)
+    time.sleep(0.3)
     _ctypes.dlclose(library._handle)
 """
 
@@ -54,8 +57,8 @@ class ChangingCode(SnapshotCase):
 
         self.wait_for_interval(0.001)
         begin = time.time()
-        done = subprocess.run([str(word) for word in command], preexec_fn=enter, capture_output=True, text=True,
-                              timeout=120, check=True)
+        done = subprocess.run([str(word) for word in command], preexec_fn=enter, capture_output=True,
+                              text=True, timeout=120, check=True)
         return done.stdout, self.stacks_since(begin, cgroup=cgroup.path).rows
 
     def expect_no_other_class(self, rows):
