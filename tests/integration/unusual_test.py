@@ -84,7 +84,7 @@ class UnusualByDefault(Case):
         merged = f"/api/v1/snapshots/merge?from=-70s&cgroup={works.cgroup.path}"
         rows = Stacks(self.daemon.get_json(merged)).rows
         said = {row["for"] for row in rows if row["thread"] == "worker" and row["reason"] == "condvar"}
-        self.expect_equal("what wakers say that it waits for", {"work"}, said)
+        self.say(said == {"work"}, "what wakers say that it waits for", {"work"}, said)
 
         def shown():
             return [wait["comm"] for wait in self.daemon.get_json_as_root(path)["unusual"]] == ["worker"]
@@ -92,7 +92,7 @@ class UnusualByDefault(Case):
         self.wait_until("the worker is shown", shown, SILENT_BY_DEFAULT - 10)
         print(f"       after {time.monotonic() - began - LIVELY_BY_DEFAULT:.1f} s", flush=True)
         answer = self.daemon.get_json_as_root(path)
-        self.expect_equal("stalls of its unit", [], answer["stalls"])
+        self.say(not answer["stalls"], "stalls of its unit", [], answer["stalls"])
         works.finish()
         self.wait_until("it is over", lambda: not self.daemon.get_json_as_root(path)["unusual"])
 
