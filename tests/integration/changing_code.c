@@ -14,6 +14,8 @@
 
 enum { kThreads = 4, kTurnMs = 10, kTurns = 100 };
 
+/* Both builds have the code of both. */
+static const volatile int is_lock = IS_LOCK;
 static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER, turn = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t filled = PTHREAD_COND_INITIALIZER, never = PTHREAD_COND_INITIALIZER;
 static atomic_int over;
@@ -27,9 +29,9 @@ static void nap(void)
 __attribute__((noinline)) void WAIT(int for_long);
 void WAIT(int for_long)
 {
-	pthread_mutex_t *const mutex = IS_LOCK && for_long ? &held : &turn;
+	pthread_mutex_t *const mutex = is_lock && for_long ? &held : &turn;
 	pthread_mutex_lock(mutex);
-	if (!IS_LOCK)
+	if (!is_lock)
 		pthread_cond_wait(for_long ? &never : &filled, mutex);
 	else if (!for_long)
 		nap(); /* with the lock */

@@ -73,17 +73,18 @@ class UnusualByDefault(Case):
     settings = {**DEFAULTS, "stalls.unusual": "100"}
 
     def test_a_worker_on_a_condition_whose_peer_stopped(self):
-        works = self.start("messages", "--lively", LIVELY_BY_DEFAULT * 1000, "--silent", SILENT_BY_DEFAULT * 1000,
-                           "--condition", 1)
+        works = self.start("messages", "--lively", LIVELY_BY_DEFAULT * 1000, "--silent",
+                           SILENT_BY_DEFAULT * 1000, "--condition", 1)
         path = f"/api/v1/stalls?cgroup={works.cgroup.path}"
         works.go()
         began = time.monotonic()
         while time.monotonic() < began + LIVELY_BY_DEFAULT - 1:
             self.assertEqual(self.daemon.get_json_as_root(path)["unusual"], [], "while it works")
             time.sleep(1)
-        rows = Stacks(self.daemon.get_json(f"/api/v1/snapshots/merge?from=-70s&cgroup={works.cgroup.path}")).rows
+        merged = f"/api/v1/snapshots/merge?from=-70s&cgroup={works.cgroup.path}"
+        rows = Stacks(self.daemon.get_json(merged)).rows
         said = {row["for"] for row in rows if row["thread"] == "worker" and row["reason"] == "condvar"}
-        self.expect_equal("what wakers say that it waits for", {"work"}, said)
+        self.say(said == {"work"}, "what wakers say that it waits for", {"work"}, said)
 
         def shown():
             return [wait["comm"] for wait in self.daemon.get_json_as_root(path)["unusual"]] == ["worker"]
@@ -91,7 +92,7 @@ class UnusualByDefault(Case):
         self.wait_until("the worker is shown", shown, SILENT_BY_DEFAULT - 10)
         print(f"       after {time.monotonic() - began - LIVELY_BY_DEFAULT:.1f} s", flush=True)
         answer = self.daemon.get_json_as_root(path)
-        self.expect_equal("stalls of its unit", [], answer["stalls"])
+        self.say(not answer["stalls"], "stalls of its unit", [], answer["stalls"])
         works.finish()
         self.wait_until("it is over", lambda: not self.daemon.get_json_as_root(path)["unusual"])
 

@@ -142,7 +142,9 @@ TEST(SiteMatcher, HostileNamesDoNoHarm) {
 
 // What a stack costs, in comparisons: of names once for each function, then of numbers.
 TEST(SiteMatcher, AStackCostsComparisonsOfNumbersOnly) {
-  const auto stacks = labelled_stacks();
+  auto stacks = labelled_stacks();
+  std::erase_if(stacks,
+                [](const auto& each) { return !each.of_study; });  // several of each program
   SiteMatcher matcher(shipped_rules());
   std::set<std::pair<std::string, std::string>> functions;
   std::size_t frames = 0;
