@@ -60,8 +60,9 @@ bool GoroutineWatch::finish(std::chrono::milliseconds patience) {
 }
 
 void GoroutineWatch::run(const std::stop_token& stop) {
-  if (parts_.readers) {
-    ReaderClient client(parts_.readers);
+  // Held until the thread ends, not until the object does: whoever stops waits for that.
+  if (auto readers = std::exchange(parts_.readers, nullptr)) {
+    ReaderClient client(std::move(readers));
     DeadlineProcessReader processes(client);
     DeadlineFileOpener files(client);
     DeadlineProcessMemory memory(client);

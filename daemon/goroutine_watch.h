@@ -51,7 +51,7 @@ class GoroutineWatch {
  private:
   void run(const std::stop_token& stop);
 
-  const Parts parts_;
+  Parts parts_;  // used by the thread alone
   const GoroutineOptions first_options_;
   std::mutex mutex_;
   std::condition_variable_any changed_;

@@ -9,7 +9,7 @@ import threading
 import time
 from pathlib import Path
 
-from case import Case, main
+from case import Case, main, slow
 from daemon import Daemon
 from stopped_thread import StoppedThread
 
@@ -49,6 +49,16 @@ class StopCase(Case):
 
 
 class Stopping(StopCase):
+    def test_of_what_does_not_hang_nothing_is_said(self):
+        """Every thread has ended and let go of what others wait for: the log ends with the request to stop."""
+        daemon = self.start_daemon()
+        self.wait_until("a snapshot is kept", self.kept)
+        os.kill(daemon.pid, signal.SIGTERM)
+        self.wait_until("it has ended", lambda: daemon.poll() is not None)
+        said = [line for line in daemon.log() if line.strip()]
+        self.say(said[-1].endswith(" stopping"), "the last line", "... stopping", said[-1])
+
+    @slow
     def test_a_disk_that_hangs(self):
         """It goes on measuring, and stops: nothing is attached and nobody listens, although the thread
         that writes cannot be ended by anybody before the disk answers."""
@@ -85,6 +95,7 @@ class Stopping(StopCase):
         listing = successor.get_json("/api/v1/snapshots?comm=none-of-that-name")
         self.expect_equal("unreadable snapshots", 0, listing["unreadable"])
 
+    @slow
     def test_a_main_thread_that_hangs(self):
         """It is the one that takes the signal; the time to stop runs all the same."""
         daemon = self.start_daemon()
@@ -122,6 +133,7 @@ class Stopping(StopCase):
     def metric(self, name):
         return self.daemon.scrape().value(f"offcpud_snapshots_{name}")
 
+    @slow
     def test_a_sum_of_a_long_time(self):
         """Twenty thousand files, which take much longer to add up."""
         with tempfile.TemporaryDirectory(prefix="offcpud-many-") as folder:
