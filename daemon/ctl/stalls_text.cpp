@@ -240,7 +240,7 @@ std::string untold_text(const Json& answer) {
   std::string text;
   const auto append = [&](std::uint64_t threads, std::string_view what) {
     if (threads == 0) return;
-    text += (text.empty() ? "left out, though as long: " : ", ") + count_text(threads) +
+    text += (text.empty() ? "left out on this host, though as long: " : ", ") + count_text(threads) +
             std::string(what);
   };
   append(number_of(counts, "work"), " wait for work");

@@ -245,8 +245,9 @@ class TreeMaker {
     return "it named nobody when it was looked at" + during;
   }
 
-  // Of a kind of lock whose holder no look can see.
+  // Of waits that last and that no look has told of. Those for a lock on a file are always looked at.
   static std::string why_unseen(const std::string& site) {
+    if (site == "file-lock") return std::string(kNoLook);
     if (site != "kernel-lock") return "nobody can see who holds a lock of its kind";
     return "the kernel does not say who holds it; of its mutexes and semaphores it says so from "
            "6.16 on, with CONFIG_DETECT_HUNG_TASK_BLOCKER";

@@ -242,7 +242,7 @@ TEST(StallsText, SaysHowManyLongWaitsAreNoStalls) {
   EXPECT_EQ(
       text_of(R"({"stalls": [], "not_told": {"work": 12, "timer": 3, "unknown": 2, "child": 1}})"),
       kNothing +
-          "left out, though as long: 12 wait for work, 3 for a timer, 1 for their own "
+          "left out on this host, though as long: 12 wait for work, 3 for a timer, 1 for their own "
           "children, 2 for what nobody can tell (--for unknown shows them)\n");
   EXPECT_EQ(text_of(R"({"stalls": [], "not_told": {"work": 0, "timer": 0, "unknown": 0}})"),
             kNothing);
@@ -281,7 +281,7 @@ TEST(StallsText, UnusualWaitsAreAGroupOfTheirOwn) {
           "    waits for  fd 1\n"
           "    with       1 more: 7/2\n"
           "    stack      read [libc.so.6] < take\n"
-          "left out, though as long: 2 for what nobody can tell (--for unknown shows them)\n");
+          "left out on this host, though as long: 2 for what nobody can tell (--for unknown shows them)\n");
   const std::string both = text_of(R"({"stalls": [{"comm": "stuck"}], )" + unusual + "}");
   EXPECT_LT(both.find("stuck"), both.find("unusual: "));
   EXPECT_EQ(text_of(R"({"stalls": [], "unusual": []})"), kNothing);
@@ -311,7 +311,7 @@ TEST(StallsText, WhatIsNoStallWaits) {
   const std::string text = listed(pool + "," + pool, 2);
   EXPECT_THAT(text, HasSubstr("\nstuck  -      1        lock "));
   EXPECT_THAT(text, HasSubstr("\nwaits  -      1        unknown "));
-  EXPECT_THAT(text, testing::EndsWith("\nleft out, though as long: 3 wait for work\n"))
+  EXPECT_THAT(text, testing::EndsWith("\nleft out on this host, though as long: 3 wait for work\n"))
       << "both are shown";
   EXPECT_THAT(listed(pool, 5), testing::EndsWith(": 3 wait for work, 4 for what nobody can tell\n"))
       << "they were asked for";

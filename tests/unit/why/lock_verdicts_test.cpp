@@ -205,6 +205,15 @@ TEST(LockVerdicts, OfALockOfTheKernelItSaysWhichKernelsTellTheHolder) {
                         "CONFIG_DETECT_HUNG_TASK_BLOCKER"));
 }
 
+// The part of a wait before anybody had looked at it; looks see the locks on all files.
+TEST(LockVerdicts, BeforeTheFirstLookAtALockOnAFileItsHolderIsNotKnownYet) {
+  HandMadeInputs host;
+  host.waits("app", WaitFor::Lock, "file-lock", 1).unheld("app", 0, 0);
+  host.inputs.sites.rows.back().lasting = 1;
+  EXPECT_THAT(sentence(host, "app"),
+              HasSubstr("who holds it is not known yet, because it was not looked at so far"));
+}
+
 TEST(LockVerdicts, OfALeaseItSaysThatNobodyCanSeeWhoHasIt) {
   HandMadeInputs host;
   host.waits("app", WaitFor::Lock, "file-lease", 1).unheld("app", 0, 0);
