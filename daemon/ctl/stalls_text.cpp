@@ -240,8 +240,8 @@ std::string untold_text(const Json& answer) {
   std::string text;
   const auto append = [&](std::uint64_t threads, std::string_view what) {
     if (threads == 0) return;
-    text += (text.empty() ? "left out on this host, though as long: " : ", ") + count_text(threads) +
-            std::string(what);
+    text += (text.empty() ? "left out on this host, though as long: " : ", ") +
+            count_text(threads) + std::string(what);
   };
   append(number_of(counts, "work"), " wait for work");
   append(number_of(counts, "timer"), " for a timer");

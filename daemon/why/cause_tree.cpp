@@ -245,7 +245,8 @@ class TreeMaker {
     return "it named nobody when it was looked at" + during;
   }
 
-  // Of waits that last and that no look has told of. Those for a lock on a file are always looked at.
+  // Of waits that last and that no look has told of. Those for a lock on a file are always looked
+  // at.
   static std::string why_unseen(const std::string& site) {
     if (site == "file-lock") return std::string(kNoLook);
     if (site != "kernel-lock") return "nobody can see who holds a lock of its kind";

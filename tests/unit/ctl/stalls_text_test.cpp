@@ -281,7 +281,8 @@ TEST(StallsText, UnusualWaitsAreAGroupOfTheirOwn) {
           "    waits for  fd 1\n"
           "    with       1 more: 7/2\n"
           "    stack      read [libc.so.6] < take\n"
-          "left out on this host, though as long: 2 for what nobody can tell (--for unknown shows them)\n");
+          "left out on this host, though as long: 2 for what nobody can tell (--for unknown shows "
+          "them)\n");
   const std::string both = text_of(R"({"stalls": [{"comm": "stuck"}], )" + unusual + "}");
   EXPECT_LT(both.find("stuck"), both.find("unusual: "));
   EXPECT_EQ(text_of(R"({"stalls": [], "unusual": []})"), kNothing);
