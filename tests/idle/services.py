@@ -10,6 +10,7 @@ from pathlib import Path
 import postgres_server
 import unit_processes
 from host import Cgroup
+from own_cron import CRON
 
 PROGRAMS = Path(__file__).with_name("programs")
 NGINX = """
@@ -28,15 +29,6 @@ PATH=/usr/bin:/bin
 * * * * * root find /etc -type f | sort | md5sum > {folder}/sum; date +\\%s >> {folder}/ran
 * * * * * root sleep 15; date +\\%s >> {folder}/slept
 * * * * * nobody echo of-nobody
-"""
-# In a mount namespace of its own, cron has no other tables than this one, and no other's lock.
-CRON = """
-mount --bind {folder}/crontab /etc/crontab
-mount -t tmpfs tmpfs /etc/cron.d
-mount -t tmpfs tmpfs /var/spool/cron
-mkdir -p /var/spool/cron/crontabs
-mount -t tmpfs tmpfs /run
-exec cron -f
 """
 
 

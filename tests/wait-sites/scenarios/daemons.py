@@ -4,7 +4,9 @@
 import os
 import subprocess
 
-from scenario import scenario
+from scenario import scenario  # first: it makes the support folder known
+
+from own_cron import CRON
 
 DBUS = """<busconfig><type>custom</type><listen>unix:path={folder}/bus</listen><auth>EXTERNAL</auth>
 <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/>
@@ -18,18 +20,7 @@ PidFile none
 StrictModes no
 UsePAM no
 """
-
-
-# In a mount namespace of its own, cron has no other tables than this one, and no other's lock.
-CRON = """
-mount --bind {folder}/crontab /etc/crontab
-mount -t tmpfs tmpfs /etc/cron.d
-mount -t tmpfs tmpfs /var/spool/cron
-mkdir -p /var/spool/cron/crontabs
-mount -t tmpfs tmpfs /run
-exec cron -f
-"""
-# Neither has journald another's log, or a socket that others write to.
+# In a namespace like cron's, journald has no other's log, and no socket that others write to.
 JOURNALD = """
 mount --bind {folder}/journald.conf /etc/systemd/journald.conf
 mount -t tmpfs tmpfs /run
