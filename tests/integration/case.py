@@ -234,10 +234,10 @@ def main():
     part = os.environ.get("OFFCPUD_PART")
     loader = Part(part) if part else unittest.defaultTestLoader
     result = unittest.main(exit=False, verbosity=0, testLoader=loader).result
-    if not result.testsRun and not result.skipped:
-        sys.exit(f"{sys.argv[0]}: no test is {part or 'here'}")
     if not result.wasSuccessful():
         sys.exit(1)
+    if not result.testsRun and not result.skipped:
+        sys.exit(f"{sys.argv[0]}: no test is {part or 'here'}")
     if result.testsRun == len(result.skipped) or (result.skipped and not result.testsRun):
         print("SKIP:", "; ".join(sorted({reason for _, reason in result.skipped})))
         sys.exit(SKIPPED)
