@@ -61,8 +61,8 @@ struct Config {
     std::vector<StallRule> rules;        // the first that matches decides
     std::vector<std::chrono::milliseconds> over{std::chrono::seconds(1), std::chrono::seconds(10),
                                                 std::chrono::seconds(60)};  // ascending
-    std::uint32_t keep = 256;   // ended stalls that are still shown
-    std::uint32_t unusual = 0;  // a wait this many times as long as usual is unusual; 0: none is
+    std::uint32_t keep = 256;     // ended stalls that are still shown
+    std::uint32_t unusual = 100;  // a wait this many times as long as usual is unusual; 0: none is
 
     friend bool operator==(const Stalls&, const Stalls&) = default;
   } stalls;

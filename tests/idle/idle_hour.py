@@ -182,7 +182,8 @@ class IdleHour:
 
     def keep(self, looks):
         self.arguments.keep.mkdir(parents=True, exist_ok=True)
-        findings = {"stalls": list(looks.stalls.values()), "alerts": list(looks.alerts.values()),
+        findings = {"stalls": list(looks.stalls.values()), "unusual": list(looks.unusual.values()),
+                    "alerts": list(looks.alerts.values()),
                     "pending": list(looks.pending.values()),
                     "of_others": list(looks.of_others.values()), "words": looks.words,
                     "rows": {" ".join(key): found.rows for key, found in looks.rows.items()}}

@@ -58,7 +58,7 @@ class Looks:
         self._daemon, self._prometheus = daemon, prometheus
         self._slice, self._shared = slice_path, shared
         self.looks = 0
-        self.stalls, self.alerts, self.of_others = {}, {}, {}
+        self.stalls, self.unusual, self.alerts, self.of_others = {}, {}, {}, {}
         self.pending = {}  # alerts for less than PENDING, of which nobody hears
         self.rows = defaultdict(Finding)  # (where, unit, name, for, site)
         # (where, unit, name, for, site): rows that say it with an error so large that it may be nothing
@@ -93,7 +93,11 @@ class Looks:
         return not self._shared or cgroup.startswith(self._slice)
 
     def _look_at_stalls(self):
-        for stall in self._daemon.get_json_as_root("/api/v1/stalls?limit=20000")["stalls"]:
+        answer = self._daemon.get_json_as_root("/api/v1/stalls?limit=20000")
+        for wait in answer["unusual"]:
+            if self._is_own(wait["cgroup"]):
+                self.unusual[(wait["cgroup"], wait["tid"], wait["since"])] = wait
+        for stall in answer["stalls"]:
             key = ("stall", stall["cgroup"], stall["tid"], stall["since"])
             kept = self.stalls if self._is_own(stall["cgroup"]) else self.of_others
             if kept is self.stalls and key not in kept:

@@ -19,10 +19,10 @@ class Daemon:
     """Of which nobody waits."""
 
     def __init__(self):
-        self.stalls = []
+        self.stalls, self.unusual = [], []
 
     def get_json_as_root(self, _path):
-        return {"stalls": self.stalls}
+        return {"stalls": self.stalls, "unusual": self.unusual}
 
     def get_json(self, path):
         if path.startswith("/api/v1/top"):
@@ -89,6 +89,13 @@ class LooksTest(unittest.TestCase):
         self.daemon.stalls = [{"cgroup": "/idle.slice/a.service", "tid": 7, "since": "x", "comm": "a",
                                "for": "lock", "site": "mutex"}]
         self.look()
+        self.assertTrue(self.broken())
+
+    def test_an_unusual_wait_counts_once(self):
+        self.daemon.unusual = [{"cgroup": "/idle.slice/a.service", "tid": 7, "since": "x"}]
+        self.look()
+        self.look()
+        self.assertEqual(len(self.looks.unusual), 1)
         self.assertTrue(self.broken())
 
 

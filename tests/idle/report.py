@@ -75,6 +75,7 @@ def judge_findings(promises, looks, shared):
     """`shared`: beside other work a scrape or a health check waits for an answer as long as whoever answers waits
     for a CPU."""
     promises.at_most("stalls", 0, len(looks.stalls))
+    promises.at_most("waits that are shown as unusual", 0, len(looks.unusual))
     promises.at_most("alerts, firing or pending for minutes", 0, len(looks.alerts))
     for where in ("top", "page"):
         count = sum(found.looks for key, found in looks.rows.items() if key[0] == where)
@@ -108,6 +109,8 @@ def judge_identity(promises, pages, cgroups):
 def print_findings(looks):
     for stall in looks.stalls.values():
         print(f"\nSTALL: {json.dumps(stall)}")
+    for wait in looks.unusual.values():
+        print(f"\nUNUSUAL: {json.dumps(wait)}")
     for what, alerts in (("ALERT", looks.alerts), ("pending for a moment", looks.pending)):
         for alert in alerts.values():
             print(f"\n{what}: {json.dumps(alert)}")

@@ -14,7 +14,7 @@ LIVELY_BY_DEFAULT, SILENT_BY_DEFAULT = 260, 120
 
 class Unusual(Case):
     settings = {"pass_interval": "1s", "min_pass_interval": "100ms",
-                "snapshots.stacks_per_second": "2000", "stalls.unusual": "100"}
+                "snapshots.stacks_per_second": "2000"}
 
     def unusual(self, workload, **query):
         """{thread: wait}, and the stalls of the workload."""
@@ -68,9 +68,9 @@ class Unusual(Case):
 
 
 class UnusualByDefault(Case):
-    """With a daemon's own settings but the factor, where wakers, not a rule, say what waits are for."""
+    """With a daemon's own settings, where wakers, not a rule, say what waits are for."""
 
-    settings = {**DEFAULTS, "stalls.unusual": "100"}
+    settings = DEFAULTS
 
     def test_a_worker_on_a_condition_whose_peer_stopped(self):
         works = self.start("messages", "--lively", LIVELY_BY_DEFAULT * 1000, "--silent",
