@@ -253,18 +253,8 @@ Status Daemon::serve(Listener listener, std::optional<Listener> local) {
 
 // Before the first scrape, so that the log says what a scrape costs.
 void Daemon::measure_scrapes() {
-  ScrapeCosts costs;
-  const auto write = [this](SeriesWriter& out) { self_->write(out); };
-  for (const auto format : {ExpositionFormat::Text, ExpositionFormat::Protobuf}) {
-    const BodyStream body =
-        scrape_body(board_->last(), {.format = format, .classic_buckets = config_.classic_buckets},
-                    write, ContentCoding::Identity, &costs);
-    std::vector<char> block(std::size_t{64} * 1024);
-    while (body(block) != 0) continue;
-    ScrapeCost cost = costs.last()[static_cast<std::size_t>(format)].value_or(ScrapeCost{});
-    cost.sent_bytes.reset();
-    scrape_costs_.record(format, cost);
-  }
+  scrape_costs_.measure(board_->last(), config_.classic_buckets,
+                        [this](SeriesWriter& out) { self_->write(out); });
   log_info(scrape_line(scrape_costs_.last()) +
            "; max_series = " + std::to_string(config_.max_series) + " bounds the histograms");
 }

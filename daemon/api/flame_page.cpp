@@ -1,31 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/flame_page.h"
 
-#include <algorithm>
-#include <cstddef>
-#include <cstring>
-#include <span>
 #include <string>
+#include <string_view>
 
+#include "http/body_stream.h"
 #include "page/page_assets.h"
 
 namespace offcpud {
 namespace {
 
-// Streams `text`, which is a part of the program, without copying it.
-BodyStream stream_of(std::string_view text) {
-  return [text](std::span<char> buffer) mutable {
-    const std::size_t n = std::min(buffer.size(), text.size());
-    std::memcpy(buffer.data(), text.data(), n);
-    text.remove_prefix(n);
-    return n;
-  };
-}
-
 // no-cache: an upgrade of the daemon must not leave one part of an older version in a browser.
 Response part(const char* type, std::string_view text) {
-  return {
-      .content_type = type, .body = stream_of(text), .headers = {{"Cache-Control", "no-cache"}}};
+  return {.content_type = type,
+          .body = stream_of_part(text),
+          .headers = {{"Cache-Control", "no-cache"}}};
 }
 
 constexpr const char* kCss = "text/css; charset=utf-8";

@@ -2,6 +2,7 @@
 #include "api/scrape_costs.h"
 
 #include <utility>
+#include <vector>
 
 #include "http/gzip_stream.h"
 #include "metrics/prometheus_protobuf.h"
@@ -56,6 +57,20 @@ void ScrapeCosts::record(ExpositionFormat format, const ScrapeCost& cost) {
 CostByFormat ScrapeCosts::last() const {
   const std::lock_guard lock(mutex_);
   return last_;
+}
+
+void ScrapeCosts::measure(const std::shared_ptr<const View>& view, unsigned buckets,
+                          const std::function<void(SeriesWriter&)>& self_metrics) {
+  std::vector<char> block(std::size_t{64} * 1024);
+  for (const auto format : {ExpositionFormat::Text, ExpositionFormat::Protobuf}) {
+    ScrapeCosts costs;
+    const BodyStream body = scrape_body(view, {.format = format, .classic_buckets = buckets},
+                                        self_metrics, ContentCoding::Identity, &costs);
+    while (body(block) != 0) continue;
+    ScrapeCost cost = costs.last()[static_cast<std::size_t>(format)].value_or(ScrapeCost{});
+    cost.sent_bytes.reset();
+    record(format, cost);
+  }
 }
 
 std::unique_ptr<SeriesWriter> make_writer(const ExpositionOptions& options) {

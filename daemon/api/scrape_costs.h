@@ -34,6 +34,11 @@ class ScrapeCosts {
   void record(ExpositionFormat format, const ScrapeCost& cost);
   [[nodiscard]] CostByFormat last() const;
 
+  // Records what a scrape of this view costs in each format, by making it here: `sent_bytes` is
+  // nullopt. Takes as long as the scrapes. `self_metrics` as for scrape_body().
+  void measure(const std::shared_ptr<const View>& view, unsigned buckets,
+               const std::function<void(SeriesWriter&)>& self_metrics);
+
  private:
   mutable std::mutex mutex_;
   CostByFormat last_;  // guarded by mutex_

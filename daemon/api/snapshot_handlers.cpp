@@ -13,6 +13,7 @@
 #include "api/snapshot_json.h"
 #include "base/summary_header.h"
 #include "base/utc.h"
+#include "http/body_stream.h"
 #include "snapshot/folded_text.h"
 #include "snapshot/pprof.h"
 #include "snapshot/snapshot_name.h"
@@ -28,17 +29,6 @@ constexpr double kNanoseconds = 1e9;
 
 std::string text_of(const Json& value) {
   return value.dump(2, ' ', true, Json::error_handler_t::replace) + '\n';
-}
-
-// A body that the server does not copy once more.
-BodyStream stream_of(std::string text) {
-  auto shared = std::make_shared<const std::string>(std::move(text));
-  return [shared, done = std::size_t{0}](std::span<char> buffer) mutable {
-    const std::size_t n = std::min(buffer.size(), shared->size() - done);
-    std::memcpy(buffer.data(), shared->data() + done, n);
-    done += n;
-    return n;
-  };
 }
 
 Response json_of(std::string text) {

@@ -10,7 +10,8 @@
 
 namespace offcpud {
 
-// "2026-11-20T12:19:40.250Z": UTC, truncated to milliseconds.
+// "2026-11-20T12:19:40.250Z": UTC, truncated to milliseconds. For programs, and for people where an
+// answer is shown as it is (`stalls -v`, summaries).
 std::string rfc3339(WallTime time);
 
 // "2026-11-20 12:19:40" and "12:19:40", for people: UTC, truncated to seconds. The pages have the

@@ -20,7 +20,7 @@ namespace offcpud {
 // It is for jobs that are done as soon as their turn comes. Those whose turn depends on the time,
 // or on more than the queue, have threads of their own: SymbolWorker (a budget, deadlines, and a
 // thread that may hang on a file system), PasswordChecker (who asks most waits longest),
-// SnapshotPush (waits after a failure).
+// SnapshotPush (waits after a failure). GoroutineWatch has no jobs: it looks once in each interval.
 template <class Job>
 class Worker {
  public:

@@ -14,7 +14,7 @@ constexpr std::size_t kUnitColumns = 26, kForColumns = 9, kSiteColumns = 30, kNu
 std::string range_text(const MeasuredRange& range) {
   const std::string begin = moment_text(range.begin), end = moment_text(range.end);
   const bool same_day = begin.substr(0, 10) == end.substr(0, 10);
-  return begin + " to " + (same_day ? end.substr(11) : end) + " UTC (" +
+  return begin + " to " + (same_day ? clock_text(range.end) : end) + " UTC (" +
          duration_text(range.covered) + ")";
 }
 

@@ -48,7 +48,7 @@ double queued_of(const TopRow& row) {
   return seconds;
 }
 
-std::string share_text(double seconds, std::optional<double> interval) {
+std::string percent_cell(double seconds, std::optional<double> interval) {
   if (!interval || *interval <= 0 || seconds <= 0) return "-";
   const double percent = 100 * seconds / *interval;
   std::array<char, 32> text{};
@@ -66,7 +66,7 @@ TopColumn share_column(std::string title, unsigned rank, std::optional<double> i
   const std::size_t width = std::max(kShareWidth, title.size());
   return {std::move(title), width, Align::Right, rank,
           [interval, seconds = std::move(seconds)](const TopRow& row) {
-            return share_text(seconds(row), interval);
+            return percent_cell(seconds(row), interval);
           }};
 }
 

@@ -23,7 +23,7 @@ struct TopColumn {
 };
 
 // Time as a share of the interval: "12.5" percent. "-" for zero, or without an interval.
-std::string share_text(double seconds, std::optional<double> interval);
+std::string percent_cell(double seconds, std::optional<double> interval);
 
 double total_of(const SecondsByName& seconds);
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "jit/memory_words.h"
+#include "reader/memory_words.h"
 
 namespace offcpud {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "golang/go_file.h"
 #include "golang/go_layout.h"
-#include "jit/memory_words.h"
+#include "reader/memory_words.h"
 
 namespace offcpud {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "golang/go_stack.h"
 
-#include "jit/memory_words.h"
+#include "reader/memory_words.h"
 
 namespace offcpud {
 

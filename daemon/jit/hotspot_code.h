@@ -9,7 +9,7 @@
 
 #include "jit/hotspot_layout.h"
 #include "jit/jit_code.h"
-#include "jit/memory_words.h"
+#include "reader/memory_words.h"
 
 namespace offcpud {
 

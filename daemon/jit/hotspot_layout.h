@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "jit/memory_words.h"
+#include "reader/memory_words.h"
 
 namespace offcpud {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "jit/memory_words.h"
+#include "reader/memory_words.h"
 
 namespace offcpud {
 

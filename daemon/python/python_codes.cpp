@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "jit/memory_words.h"
 #include "python/python_lines.h"
+#include "reader/memory_words.h"
 
 namespace offcpud {
 namespace {

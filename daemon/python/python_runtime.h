@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "jit/memory_words.h"
 #include "python/python_layout.h"
+#include "reader/memory_words.h"
 
 namespace offcpud {
 

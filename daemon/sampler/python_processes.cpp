@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "jit/memory_words.h"
+#include "reader/memory_words.h"
 #include "symbols/demangle.h"
 
 namespace offcpud {

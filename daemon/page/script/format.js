@@ -55,6 +55,7 @@ export function episodes(count) {
   return text + (text === "1" ? " episode" : " episodes");
 }
 
+// Three digits, as flame graphs divide a part again and again; the page has two (portion()).
 export function share(part, whole) {
   if (!(whole > 0)) return "0 %";
   const percent = (100 * part) / whole;
@@ -62,7 +63,7 @@ export function share(part, whole) {
 }
 
 export function signed(ns) {
-  return (ns > 0 ? "+" : ns < 0 ? "-" : "") + duration(Math.abs(ns));
+  return (ns > 0 ? "+" : ns < 0 ? "−" : "") + duration(Math.abs(ns));
 }
 
 // Frames of time whose stacks are not known (daemon/snapshot/snapshot.h).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "jit/memory_words.h"
+#include "reader/memory_words.h"
 
 #include <algorithm>
 

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "http/http_message.h"
+
+namespace offcpud {
+
+// A body of this text, which the server does not copy once more. The first keeps no text of its
+// own: `text` must outlive the stream, as a part of the program does.
+BodyStream stream_of_part(std::string_view text);
+BodyStream stream_of(std::string text);
+
+}  // namespace offcpud
