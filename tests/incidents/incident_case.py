@@ -50,10 +50,6 @@ class IncidentCase(Case):
         while "not known" in cls.top() and time.monotonic() < until:
             time.sleep(0.5)
 
-    def setUp(self):
-        super().setUp()
-        self.has_looked = False
-
     def tearDown(self):
         """Programs end after this. What is skipped has no picture."""
         if self.first_look and self.has_looked:
@@ -71,6 +67,7 @@ class IncidentCase(Case):
         super().setUp()
         self.wait_until("no earlier incident is among the first rows", lambda: not any(
             unit in row for row in self.first_rows()[0] for unit in self.units), 60)
+        self.has_looked = False
 
     def unit(self, name):
         self.units.add(f"{name}.service")

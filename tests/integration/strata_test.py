@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whose waits get the stacks: a lock convoy beside crowds of idle threads."""
 
+import math
 import time
 
 from case import main
+from daemon import BLOCKED
 from snapshots_test import INTERVAL, SnapshotCase
 
 STACKS = "offcpud_stack_samples_total"
+WAITED, LOST = "offcpud_wait_seconds", "offcpud_wait_lost_seconds_total"
+VARIANCE = "offcpud_wait_variance_seconds_squared_total"
 BUDGET = 200  # stacks a second, as the daemon has it unless it is told otherwise
 
 
@@ -40,6 +44,18 @@ class BesideACrowd(SnapshotCase):
         self.expect_at_most("standard error", 0.03 * of_lock.seconds, error)
         self.expect_at_most("stacks a second", 1.15 * BUDGET,
                             (after.value(STACKS) - before.value(STACKS)) / took)
+        self.expect_the_same_sums(window.cgroup, before)
+
+    def expect_the_same_sums(self, cgroup, before):
+        """What waits were for adds up to what was waited, at the daemon's own number of stacks too."""
+        time.sleep(15)  # a window, and the names of its stacks
+        late = self.daemon.scrape()
+
+        lost = late.value(LOST) - before.value(LOST)
+        error = math.sqrt(late.value(VARIANCE, cgroup=cgroup))
+        blocked, waited = (late.histogram(family, cgroup=cgroup)[1] for family in (BLOCKED, WAITED))
+        self.expect_close("seconds over all `for`", blocked, waited, 0,
+                          absolute=3 * error + 0.001 * blocked + lost)
 
     def test_beside_a_thousand_threads_that_nap(self):
         self.beside(1_000)

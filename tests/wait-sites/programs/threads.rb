@@ -31,5 +31,5 @@ start('answer-thread') { Thread.new { Thread.current.name = 'timer-joined'; slee
 start('timer-sleep') { sleep 0.1 }
 start('timer-child') { system('sleep', '2') }
 start('work-accept') { TCPServer.new('127.0.0.1', 0).accept }
-Thread.current.name = '-main'
-Thread.stop
+Thread.current.name = 'work-main'
+Thread.new { Thread.current.name = '-joined'; Thread.stop }.join

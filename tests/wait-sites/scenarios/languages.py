@@ -59,7 +59,8 @@ def go_programs(stage):
 @scenario("Rust", "rustc")
 def rust_threads(stage):
     stage.do("rustc", "-O", "-o", "threads", PROGRAMS / "threads.rs")
-    stage.start("threads", stage.folder / "threads", stage.slow_server(0.2), truth=ASK_INSIDE)
+    stage.start("threads", stage.folder / "threads", stage.slow_server(0.2),
+                truth={"threads": "work", **ASK_INSIDE})
 
 
 @scenario("Node", "node")
