@@ -13,7 +13,7 @@ const volatile __u32 unwind_page_shift = 12;
 const volatile __s64 unwind_btrfs_root_at = 0;
 const volatile __u64 unwind_btrfs_device_at = 0;
 
-/* A mapping takes 4 to 6 prefixes. */
+/* Most mappings take 4 to 6 prefixes, a few many more. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

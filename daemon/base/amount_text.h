@@ -29,8 +29,7 @@ std::string factor_text(double before, double after);
 // "9,958".
 std::string count_text(std::uint64_t count);
 
-// "1 cgroup", "9,958 cgroups". `one`: the singular; `many`: the plural, if it is not `one` with an
-// s.
+// "1 cgroup", "9,958 cgroups". `one`: the singular; `many`: the plural, unless it is `one` + "s".
 std::string counted(std::uint64_t count, std::string_view one, std::string_view many = {});
 
 // "512 B", "96.0 MB", "1.25 GB": powers of a thousand, with three digits.

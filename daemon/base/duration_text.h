@@ -6,10 +6,10 @@
 
 namespace offcpud {
 
-// A duration as people read it, in UTF-8: with three digits below 10 s ("72.6 µs", "42.1 ms",
-// "1.35 s"), in whole seconds below a minute, and in two units from a minute on ("2 min 5 s",
-// "3 h 20 min", "1 d 4 h"). Rounded. Zero, negative values and NaN are "0 s". The pages have the
-// same rule: duration() in page/script/format.js.
+// A duration as people read it, in UTF-8. Below 10 s it has three digits: "72.6 µs", "1.35 s".
+// Below a minute it is in whole seconds, from a minute on in two units: "2 min 5 s", "1 d 4 h".
+// Rounded. Zero, negative values and NaN are "0 s". The pages have the same rule: duration() in
+// page/script/format.js.
 std::string duration_text(std::chrono::duration<double> duration);
 
 }  // namespace offcpud

@@ -129,8 +129,8 @@ constexpr auto kCatalog = std::to_array<MetricDef>({
      "1 while a thread of the daemon is stuck: one piece of work takes longer than it ever "
      "should."},
     {Metric::Stalls, "offcpud_stalls_total", Counter, "reason",
-     "Blocks that outlasted their threshold, counted when they pass it, by reason; "
-     "offcpud_stalls_taken_back_total has those that turned out to be none."},
+     "Blocks that outlasted their threshold and were told as stalls, by reason; counted when they "
+     "are first told. offcpud_stalls_taken_back_total has those that turned out to be none."},
     {Metric::StallsTakenBack, "offcpud_stalls_taken_back_total", Counter, "reason",
      "Stalls that turned out to be idle when their stacks were examined; "
      "offcpud_stalls_total still has them."},
@@ -178,7 +178,8 @@ constexpr auto kCatalog = std::to_array<MetricDef>({
     {Metric::GoroutinesLookedAt, "offcpud_goroutines_looked_at_total", Counter, "",
      "Goroutines that were looked at, waiting or not."},
     {Metric::GoroutinesLeftOut, "offcpud_goroutines_left_out_total", Counter, "",
-     "Goroutines that a look left out for lack of time; those that it looked at stand for them."},
+     "Goroutines that a look left out, for lack of time or beyond 4,096; those that it looked at "
+     "stand for them."},
     {Metric::GoroutineFailures, "offcpud_goroutine_failures_total", Counter, "cause",
      "Attempts to look at the goroutines of a Go program that failed, by cause."},
     {Metric::GoroutineCpuSeconds, "offcpud_goroutine_cpu_seconds_total", Counter, "",

@@ -17,7 +17,7 @@ namespace offcpud {
 
 // Says whom sampled blocks waited on: by their own records, else by what was seen of the same
 // socket before, else by the sockets that processes have. A process that has ended is never the
-// peer of a wait in progress: who has its address now is not known yet. Used by one thread.
+// peer of a wait in progress: another one may have its address by now. Used by one thread.
 class PeerResolver {
  public:
   using Lives = std::function<bool(std::uint32_t local_tgid)>;

@@ -70,11 +70,11 @@ struct StallChanges {
 // Where stacks are examined, a block is a stall if its stack says for certain that it waits for
 // something on which somebody can act, whatever its reason. A wait for work or a timer is no stall.
 // Nor is a wait for a child, because the child itself shows what it waits for. A block of which
-// nothing is certain is kept, but not told. If the stack is not examined within kExaminedWithin,
-// the reason decides if it is disk, kernel or stopped; another block is not told, nor is one if an
-// earlier one of the same process and reason was idle. A block is no stall if it ended before the
-// first window did. A stall that turns out to be idle is taken back, and so is one that its reason
-// decided, if its stack is not certain. Single-threaded.
+// nothing is certain is kept, but not told. If the stack is not examined within kExaminedWithin
+// after the least threshold of all rules, the reason decides if it is disk, kernel or stopped;
+// another block is not told, nor is one if an earlier one of the same process and reason was idle.
+// A block is no stall if it ended before the first window did. A stall that turns out to be idle is
+// taken back, and so is one that its reason decided, if its stack is not certain. Single-threaded.
 class StallLog {
  public:
   using LabelsOf = std::function<std::shared_ptr<const SubjectLabels>(std::uint64_t cgroup_id)>;

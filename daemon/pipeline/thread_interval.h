@@ -91,9 +91,8 @@ struct ThreadInterval {
 ThreadInterval thread_interval(const offcpud_thread* before, const offcpud_thread& now,
                                std::uint64_t begin_ns);
 
-// The time of a kernel thread's waits for work. It is known whether its current wait is one. It is
-// not known of ended waits: all of them count as waits for work once a walk found the thread idle
-// (`was_idle`).
+// For how long a kernel thread waited for work. Only of its current wait it is known whether it is
+// for work. Ended waits count as such if a walk has found the thread idle (`was_idle`).
 std::uint64_t waited_for_work_ns(const offcpud_thread& now, const ThreadInterval& interval,
                                  bool was_idle);
 

@@ -39,10 +39,9 @@ struct BlocksInProgress {
 struct OpenWaits {
   std::uint64_t counted_ns = 0;  // ages of waits that a histogram counts when they end; modulo 2^64
   std::uint64_t oldest_counted_ns = 0;  // age of the longest of these
-  std::uint32_t threads = 0;
-  // of these, waits that no histogram counts: they began before the daemon
-  std::uint32_t uncounted = 0;
-  std::uint32_t for_work = 0;  // of these, kernel threads that wait for work
+  std::uint32_t threads = 0;            // that wait
+  std::uint32_t uncounted = 0;  // of `threads`: no histogram counts it, it began before the daemon
+  std::uint32_t for_work = 0;   // of `threads`: kernel threads that wait for work
 };
 
 // How many stalled threads of a cgroup wait for something on one unit, address or device.

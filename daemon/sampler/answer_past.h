@@ -5,9 +5,9 @@
 
 namespace offcpud {
 
-// How long answers took for which threads waited at one place, in some 30 bytes. Data that the
-// other side sends when it has some, such as the next job of a queue (BLPOP), look like an answer
-// that takes long: only the past tells these apart. A value type.
+// How long threads at one place waited for their answers, in some 30 bytes. Data that the other
+// side sends when it has some, such as the next job of a queue (BLPOP), look like an answer that
+// takes long: only the past tells these apart. A value type.
 class AnswerPast {
  public:
   enum class Habit : std::uint8_t {

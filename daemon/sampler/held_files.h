@@ -39,14 +39,14 @@ class HeldFiles {
   struct Held {
     UniqueFd file;
     std::vector<UniqueFd> copies;
-    std::uint64_t round = 0;  // when its first file was added
+    std::uint64_t round = 0;  // the ten-second period in which its first file was added
     [[nodiscard]] std::size_t size() const { return copies.size() + (file ? 1 : 0); }
   };
   Held& at(std::uint64_t object);
 
   std::unordered_map<std::uint64_t, Held> held_;  // by MappedObject::id
   std::size_t open_ = 0;
-  std::uint64_t round_ = 0;  // advances every 10 s
+  std::uint64_t round_ = 0;  // the present ten-second period
   MonotonicTime next_round_ = MonotonicTime::min();
 };
 

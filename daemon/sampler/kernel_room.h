@@ -19,8 +19,9 @@
 namespace offcpud {
 
 // Decides which processes have their mappings in the kernel's map, and when its entries are written
-// and removed, so that nobody can use up the map or the time for it. Stacks of processes outside
-// are walked by the files that they map, like those of new processes, and more of them end early.
+// and removed, so that nobody can use up the map or the time for it. A process that has none is
+// "outside": its stacks are walked by the files that it maps, like those of new processes, and more
+// of them end early.
 //
 // Entries take a tenth of the thread's time, whoever causes them. They are written and removed at
 // once while there is time to spare; beyond that they wait, and users take turns. Children of large

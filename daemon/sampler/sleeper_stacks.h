@@ -14,8 +14,9 @@
 
 namespace offcpud {
 
-// User stacks of blocked threads, walked from outside of their processes: once per block, because a
-// blocked thread does not move. Single-threaded.
+// User stacks of blocked threads, walked from outside of their processes. A blocked thread does not
+// move, so a stack that was walked to its root is kept until the block ends, if there is room; any
+// other is walked again. Single-threaded.
 class SleeperStacks {
  public:
   // Limits all remembered stacks together: 18,000 of 100 frames, or 70,000 of 20.

@@ -12,8 +12,8 @@ namespace offcpud {
 
 // Says what a wait is for by the files that it is on (`waited_on` of a sample, bpf/waited.h). "This
 // side" is the process that waits, "the peer" is the other end. The first case that applies counts:
-// - a connection made from here on which this side spoke last: `answer`; among other files not for
-//   certain;
+// - a connection made from here on which this side spoke last: `answer`; certain if there is no
+//   other file;
 // - such a connection on which this side spoke at once after the peer, and a while ago: `answer` if
 //   it is the only file, otherwise `unknown`, because this side may only have acknowledged what it
 //   heard. A loop that hears messages and answers each PING has the same files in the same states
@@ -21,9 +21,9 @@ namespace offcpud {
 // - a listener, or a connection that was accepted: `work`;
 // - a connection made from here on which the peer spoke last: `work`;
 // - a timer: `timer`.
-// If nobody knows who spoke last on some connection made from here, only the first two cases apply;
-// but if that is the only file, it says `answer`, not for certain. Nothing: these files leave it
-// open, or the rule asks for other evidence.
+// If nobody knows who spoke last on one of the connections made from here, only the first two cases
+// apply. If that connection is the only file, it is an `answer`, not for certain. Nothing: the
+// files leave it open, or the rule asks for other evidence.
 [[nodiscard]] std::optional<EvidenceVerdict> by_files(SiteQuestion ask, std::uint32_t waited_on);
 
 // Whether files say `answer`, of the only file that the thread waits on. It may still be no answer

@@ -41,17 +41,17 @@ class PlaceCrowds {
   // thread need not wait there.
   void add_wakeups(const Member& of, std::uint32_t waker_tid, std::uint32_t samples);
 
-  // Whether something goes from hand to hand there: members of the crowd wake each other in both
+  // Whether a lock seems to be handed over there: members of the crowd wake each other in both
   // directions, and one and the same thread that does not wait there wakes several of them at
-  // times. In a chain of queues, that thread wakes the first member only. Pools whose idle threads
-  // pass jobs on look the same.
+  // times. In a chain of queues, that thread wakes the first member only. A pool whose idle threads
+  // pass jobs on looks the same, so this is for places where rules ask for `handover`.
   [[nodiscard]] bool hands_over(const Member& member) const;
   // Whether this thread, which does not wait there, woke several members of that crowd.
   [[nodiscard]] bool hands_out(const Member& member, std::uint32_t tid) const;
 
-  // Whether somebody of this member's crowd may have held a lock: the time that all its threads
-  // together spent elsewhere must be most of the time that one of them waited on average, within
-  // two standard errors.
+  // Whether a thread of this member's crowd may have held a lock. Whoever holds it does not wait
+  // there. So the time that all threads of the crowd together spent elsewhere must be at least 0.8
+  // of the time that one of them waited on average, within two standard errors.
   [[nodiscard]] bool may_hold(const Member& member, std::chrono::nanoseconds window) const;
 
   void clear();

@@ -61,11 +61,12 @@ struct EvidenceVerdict {
 // Says what the waits of a thread at a place are for by what ends them, where the stack alone
 // leaves it open:
 // - its own timer ends more than 0.6 of the time: `timer`;
-// - peers, that is threads that at times wait at this very place and are woken there by peers, end
-//   more than 0.5: `lock`, because who holds a lock has waited until another thread released it,
-//   whereas producers do not consume. Not if the waker's own timer ends its waits at the site at
-//   least half as often as peers do: then it leads a pool, and waits for the time of the next task.
-//   Nor if all peers wait there nearly always, so that none can have held anything (PlaceCrowds);
+// - peers end more than 0.5: `lock`. A peer is another thread that at times waits at this very
+//   place, and is woken there by threads that do so, too: who holds a lock has waited until another
+//   thread released it, whereas producers do not consume. Not if the waker's own timer ends its
+//   waits at the site at least half as often as peers do: then it leads a pool, and waits for the
+//   time of the next task. Nor if all peers wait there nearly always, so that none can have held
+//   anything (PlaceCrowds);
 // - at places where idle threads do not pass jobs on (SeenWaits::hands_over), threads that wake
 //   each other there, and that are also woken by one and the same other thread: `lock`, for what
 //   that thread hands out;

@@ -29,11 +29,11 @@ inline std::uint64_t weight_alone(const offcpud_sample& sample, const BlockFilte
   return weight_of_part(sample, std::min<std::uint64_t>(sample.ns, sample.ended_ns - begin_ns));
 }
 
-// The weight in consecutive windows that together hold every wanted block once, whole. Parts in
-// progress are refused until the block reaches min_ns, and always if max_ns is set, because the
-// block may yet exceed it; the first accepted part makes up for those refused before. That is done
-// only for blocks that began after the filter took effect, at `filter_since_ns`; for others the
-// refused time is unknown.
+// The weight in one of several windows that follow one another and together count every wanted
+// block once, whole. A part of a block in progress does not count before the block reaches min_ns,
+// nor at all if max_ns is set, because the block may still exceed it; the first part that counts
+// makes up for those before it. That is done only for blocks that began after the filter took
+// effect, at `filter_since_ns`; for others that time is unknown.
 inline std::uint64_t weight_in_series(const offcpud_sample& sample, const BlockFilter& filter,
                                       std::uint64_t filter_since_ns) {
   const bool judges_ends = filter.max_ns != BlockFilter::kNoMaximum;

@@ -11,9 +11,9 @@ namespace offcpud {
 // unbiased with any interval, so it may change at any time. Single-threaded.
 class SamplingRate {
  public:
-  // Blocks longer than the interval are always sampled, so their number has no other limit: a
-  // thousand threads that sleep for a second make a thousand stacks a second until the interval is
-  // longer.
+  // The bounds of the interval. The upper one is far above usual blocks, because blocks longer than
+  // the interval are all sampled: a thousand threads that sleep for a second make a thousand stacks
+  // a second until the interval is longer.
   static constexpr std::chrono::nanoseconds kLeast = std::chrono::microseconds(100);
   static constexpr std::chrono::nanoseconds kMost = std::chrono::minutes(10);
 

@@ -13,9 +13,9 @@
 
 namespace offcpud {
 
-// Shares a budget of stacks among the strata, and so sets the sampling interval of each. Sums over
-// samples are unbiased with any intervals that depend only on what was sampled before, so they may
-// change at any time; the choice only decides whose error is small.
+// Sets the sampling interval of each stratum, so that all together keep to a budget of stacks. An
+// interval may change at any time: sums stay unbiased as long as it depends only on what was
+// sampled before. The choice only decides which stratum has the small error.
 //
 // The number of stacks of a stratum grows with the fourth root of its time (a power allocation;
 // Bankier 1988, "Power allocations: determining sample sizes for subnational areas", The American
