@@ -12,8 +12,6 @@ namespace offcpud {
 
 // The parameters of /api/v1/changes.
 struct ChangesQuery : ChangesScope {
-  bool as_text = false;
-
   // Accepts each parameter at most once. Relative times such as -10min are before `now`. Error
   // (ErrorKind::Usage): names an unknown parameter or a value that is not allowed, and says what
   // is.

@@ -28,6 +28,17 @@ std::string head_of(const GoroutineReport& report) {
   return text + "\n";
 }
 
+// Of which moment ages are, and why `why` may know longer ones of the same waits.
+std::string ages_text(const GoroutineReport& report) {
+  const auto has_age = [](const GoroutineGroup& group) {
+    return !group.is_runtime && group.longest;
+  };
+  if (std::ranges::none_of(report.groups.shown, has_age)) return {};
+  return "ages: as of now, from looks within " + duration_text(report.took) +
+         " and from garbage collections; offcpuctl why " + std::to_string(report.pid) +
+         ", which looks all the time, may know longer ones\n";
+}
+
 // Leaves out the runtime's own functions at the innermost end: they say no more than the reason.
 std::size_t first_told(const GoroutineGroup& group) {
   const auto is_told = [](std::string_view name) { return !name.starts_with("runtime."); };
@@ -72,7 +83,7 @@ std::string rest_of(const GoroutineReport& report) {
 }  // namespace
 
 std::string goroutines_text(const GoroutineReport& report) {
-  std::string text = head_of(report);
+  std::string text = head_of(report) + ages_text(report);
   for (const GoroutineGroup& group : report.groups.shown) {
     if (!group.is_runtime) text += group_text(group);
   }

@@ -30,10 +30,20 @@ std::string selects(const std::string& unit) {
   return is_plain(unit) ? " --cgroup " + unit : std::string();
 }
 
+// Moves the worst verdict about what is stuck to the last of the first `limit` places, if it is
+// behind them. A stuck thread may wait forever, so larger convoys must not hide all such verdicts.
+void keep_one_stuck(std::vector<WhyVerdict>& verdicts, std::size_t limit) {
+  const auto behind = verdicts.begin() + static_cast<std::ptrdiff_t>(limit);
+  const auto stuck = std::ranges::find_if(verdicts, &WhyVerdict::stuck);
+  if (limit < 2 || stuck < behind || stuck == verdicts.end()) return;
+  std::rotate(behind - 1, stuck, stuck + 1);
+}
+
 // Keeps the first `limit` verdicts, and counts the units that have none then.
 void limit_verdicts(WhyAnswer& answer, std::size_t limit) {
   answer.all_verdicts = answer.verdicts.size();
   if (answer.verdicts.size() <= limit) return;
+  keep_one_stuck(answer.verdicts, limit);
   const auto first_left = answer.verdicts.begin() + static_cast<std::ptrdiff_t>(limit);
   std::set<std::string> told, left;
   for (auto each = answer.verdicts.begin(); each != answer.verdicts.end(); ++each) {

@@ -42,6 +42,21 @@ std::string words_of(WaitFor wait_for) {
   return std::string(words_of_for(static_cast<std::size_t>(wait_for)));
 }
 
+bool is_told(const UnitGoroutines& row) {
+  return actionable(row.wait_for) && row.goroutines >= kWorthALine;
+}
+
+// " (offcpuctl goroutines 812)"; 0: "PID".
+std::string command_text(std::uint32_t pid) {
+  return " (offcpuctl goroutines " + (pid != 0 ? std::to_string(pid) : "PID") + ")";
+}
+
+// ", one for at least 34 s"; empty: it is not known.
+std::string age_text(std::uint64_t longest_ns) {
+  if (longest_ns == 0) return {};
+  return ", one for at least " + duration_of(static_cast<double>(longest_ns) * 1e-9);
+}
+
 // " of checkout (pid 812)"
 std::string of_program(const UnitGoroutines& row) {
   if (row.program.empty()) return {};
@@ -81,28 +96,38 @@ std::string sentence_of(const WhyGoroutines& goroutines, const UnitGoroutines& r
   std::string text = in_sentence(row.unit) + ": " + threads_text(row.goroutines) + " goroutines" +
                      of_program(row) + " wait " + words_of(row.wait_for) + place_text(row) + ", " +
                      duration_of(row.goroutines * goroutines.seconds) + " within " +
-                     duration_of(goroutines.seconds);
-  if (row.longest_ns > 0) {
-    text += ", one for at least " + duration_of(static_cast<double>(row.longest_ns) * 1e-9);
-  }
-  return printable(text + blame_text(goroutines, row)) + "\n";
+                     duration_of(goroutines.seconds) + age_text(row.longest_ns) +
+                     blame_text(goroutines, row);
+  if (row.pid != 0) text += command_text(row.pid);
+  return printable(text) + "\n";
+}
+
+// The process that all these goroutines are of; 0: several.
+std::uint32_t process_of(const WhyGoroutines& goroutines) {
+  const auto& rows = goroutines.rows;
+  const auto is_another = [&](const UnitGoroutines& row) { return row.pid != rows.front().pid; };
+  return rows.empty() || std::ranges::any_of(rows, is_another) ? 0 : rows.front().pid;
 }
 
 // "goroutines left out as idle: 14 wait for work, 2.0 for a timer; of 0.5 nobody can tell ..."
 std::string idle_text(const WhyGoroutines& goroutines) {
   double work = 0, timer = 0, unknown = 0;
+  std::uint64_t longest_unknown_ns = 0;
   for (const UnitGoroutines& row : goroutines.rows) {
     if (row.wait_for == WaitFor::Work) work += row.goroutines;
     if (row.wait_for == WaitFor::Timer) timer += row.goroutines;
-    if (row.wait_for == WaitFor::Unknown) unknown += row.goroutines;
+    if (row.wait_for != WaitFor::Unknown) continue;
+    unknown += row.goroutines;
+    longest_unknown_ns = std::max(longest_unknown_ns, row.longest_ns);
   }
   if (work + timer + unknown < kWorthALine) return {};
   std::string text = "goroutines left out as idle: " + threads_text(work) + " wait for work, " +
                      threads_text(timer) + " for a timer";
   if (unknown >= kWorthALine) {
-    text += "; of " + threads_text(unknown) + " nobody can tell what for";
+    text += "; of " + threads_text(unknown) + " nobody can tell what for" +
+            age_text(longest_unknown_ns);
   }
-  return text + " (offcpuctl goroutines PID)\n";
+  return text + command_text(process_of(goroutines)) + "\n";
 }
 
 }  // namespace
@@ -146,11 +171,15 @@ WhyGoroutines why_goroutines(const View& view, const WhyQuery& query, const Proc
   return goroutines;
 }
 
+bool tells_of_goroutines(const WhyGoroutines& goroutines) {
+  return std::ranges::any_of(goroutines.rows, is_told);
+}
+
 std::string why_goroutines_text(const WhyGoroutines& goroutines, bool whole_host) {
   std::string text;
   std::size_t lines = 0, more = 0;
   for (const UnitGoroutines& row : goroutines.rows) {
-    if (!actionable(row.wait_for) || row.goroutines < kWorthALine) continue;
+    if (!is_told(row)) continue;
     if (lines == kMostLines) {
       ++more;
       continue;
@@ -159,7 +188,8 @@ std::string why_goroutines_text(const WhyGoroutines& goroutines, bool whole_host
     text += sentence_of(goroutines, row);
   }
   if (more > 0) {
-    text += "goroutines wait at " + counted(more, "more place") + " (offcpuctl goroutines PID)\n";
+    text += "goroutines wait at " + counted(more, "more place") +
+            command_text(process_of(goroutines)) + "\n";
   }
   return whole_host ? text : text + idle_text(goroutines);
 }

@@ -39,6 +39,9 @@ struct WhyGoroutines {
 WhyGoroutines why_goroutines(const View& view, const WhyQuery& query, const ProcessRow* process,
                              bool details);
 
+// Whether the lines below have a sentence about goroutines that wait for what somebody may act on.
+bool tells_of_goroutines(const WhyGoroutines& goroutines);
+
 // Lines for people; empty: there is nothing to say. `whole_host`: only what somebody may act on.
 std::string why_goroutines_text(const WhyGoroutines& goroutines, bool whole_host);
 

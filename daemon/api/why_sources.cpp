@@ -19,6 +19,7 @@ namespace {
 constexpr const char* kNotExamined =
     "no stack was examined within the last minute, or stacks are not sampled";
 constexpr const char* kNotAllowed = "this client may not see details";
+constexpr const char* kLoadsNotKept = "loads of disks are not kept for a time that is over";
 
 // `since`: how long ago the last window ended; waits that lasted then are as much older now.
 void add_site(UnitSite& sum, const auto& waits, bool last, std::chrono::nanoseconds since) {
@@ -104,6 +105,7 @@ WhyInputs why_inputs(const View& view, const WhyQuery& query, const ProcessRow* 
     inputs.holders = holders_of(view, process, query.window, inputs.past, names);
     inputs.chains = chains_of(view, query.window, names);
     inputs.loads = loads_of(view, query.window, names);
+    if (query.to) inputs.loads.missing = kLoadsNotKept;
     inputs.waiters = waiters_of(view, names);
     inputs.unheld = unheld_of(view, names);
     inputs.releases = releases_of(view, names);

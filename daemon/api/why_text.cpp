@@ -49,6 +49,11 @@ std::string idle_text(const UnitCauses& unit) {
   return text;
 }
 
+// "34 s", "~34 s" if that is an estimate.
+std::string age_text(const WaitAge& age) {
+  return (age.estimated ? "~" : "") + duration_of(static_cast<double>(age.ns) * 1e-9);
+}
+
 // ": thread worker (tid 812 of python3) holds a mutex for 3 threads now", or "held a mutex for 3
 // threads"; empty: no holder is known.
 std::string holder_text(const Cause& part) {
@@ -146,8 +151,7 @@ void append_sites(std::string& text, const Cause& cause) {
     line += (line.empty() ? "at " : ", ") + site.site + " " + threads_text(site.threads);
     if (site.lasting > 0 && site.oldest.ns > 0 && !cause.over) {
       line += " (" + std::to_string(site.lasting) + " now, the longest for " +
-              (site.oldest.estimated ? "~" : "") +
-              duration_of(static_cast<double>(site.oldest.ns) * 1e-9) + ")";
+              age_text(site.oldest) + ")";
     }
     ++shown;
   }
@@ -214,19 +218,44 @@ std::string window_text(const WhyAnswer& answer) {
   return text;
 }
 
+// Of a unit with threads of which nobody can tell what they wait for: how many, for how long, and
+// the command that shows where. Empty: there are none.
+std::string unknown_text(const UnitCauses& unit) {
+  const auto cause = std::ranges::find(unit.causes, kUnknown, &Cause::for_kind);
+  if (cause == unit.causes.end() || unit.unknown < kLeastThreads) return {};
+  std::uint32_t lasting = 0;
+  WaitAge oldest;
+  for (const Cause::Site& site : cause->sites) {
+    lasting += site.lasting;
+    oldest.merge(site.oldest);
+  }
+  std::string text = "; of " + threads_text(cause->threads) +
+                     (cause->over ? " threads that waited" : " threads that wait") +
+                     " nobody can tell what for";
+  if (lasting > 0 && oldest.ns > 0 && !cause->over) {
+    text += " (" + std::to_string(lasting) + " now, the longest for " + age_text(oldest) + ")";
+  }
+  const std::string command = evidence_for(unit.unit, *cause);
+  return text + ": " + (command.empty() ? "offcpuctl top --sort unknown" : command);
+}
+
+// "nobody waits for a lock, ..."; goroutines have sentences of their own.
 std::string nobody_text(const WhyAnswer& answer) {
   if (!answer.inputs.sites.known()) {
     return "what threads wait for is unknown, because " + answer.inputs.sites.missing + "\n";
   }
   constexpr const char* kFor = " waits for a lock, an answer, storage, memory or a CPU (";
   if (answer.whole_host) {
-    return "nobody" + (kFor + threads_text(answer.total.actionable - answer.total.over)) +
+    return (tells_of_goroutines(answer.goroutines) ? "no thread" : "nobody") +
+           (kFor + threads_text(answer.total.actionable - answer.total.over)) +
            " threads on average)\n";
   }
   std::string text;
   for (const UnitCauses& tree : answer.trees) {
-    text += printable(in_sentence(tree.unit)) + ": nothing" + kFor +
-            threads_text(tree.actionable - tree.over) + " threads on average)\n";
+    text += printable(in_sentence(tree.unit) + ": no thread" + kFor +
+                      threads_text(tree.actionable - tree.over) + " threads on average)" +
+                      unknown_text(tree)) +
+            "\n";
   }
   return text;
 }

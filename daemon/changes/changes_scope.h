@@ -25,6 +25,8 @@ struct ChangesScope {
   std::string site;        // complete name; empty: all
   bool idle = false;       // also waits for work, timers and children of one's own
   std::size_t limit = 20;  // rows of the answer
+  // For people: times are told as options of offcpuctl, else as parameters of a request.
+  bool as_text = false;
 
   static constexpr std::chrono::minutes kRange{10};
   static constexpr std::chrono::minutes kBase{60};

@@ -11,6 +11,8 @@ namespace {
 
 using Range = ChangesScope::Range;
 
+constexpr std::chrono::seconds kClose{1};  // what clocks and roundings may differ by
+
 WallTime middle_of(WallTime begin, WallTime end) {
   return begin + (end - begin) / 2;
 }
@@ -28,9 +30,13 @@ std::vector<StoredSnapshot> chosen(const std::vector<StoredSnapshot>& kept, cons
   return in_range.empty() ? overlapping : in_range;
 }
 
-// Half of what is kept is compared with the other half.
-void shorten(ChangesScope& scope, WallTime oldest) {
+// Half of what is kept of both ranges is compared with the other half.
+void shorten(ChangesScope& scope, const std::vector<StoredSnapshot>& all) {
+  const auto first = std::ranges::find_if(
+      all, [&](const StoredSnapshot& each) { return each.name.end > scope.base.from; });
+  if (first == all.end()) return;
   const WallTime now = scope.range.to;
+  const WallTime oldest = first->name.begin;
   const auto kept = now - oldest;
   if (kept >= 2 * WallTime::duration(ChangesScope::kRange) || kept <= kept.zero()) return;
   scope.range.from = oldest + kept / 2;
@@ -38,16 +44,47 @@ void shorten(ChangesScope& scope, WallTime oldest) {
 }
 
 std::string kept_text(const std::vector<StoredSnapshot>& kept) {
-  if (kept.empty())
-    return "no snapshot is kept so far; the first one is there after a minute or so";
   return "the kept ones are from " + rfc3339(kept.front().name.begin) + " to " +
          rfc3339(kept.back().name.end);
 }
 
-Error nothing_in(const char* which, const std::vector<StoredSnapshot>& kept) {
+Error nothing_in(const char* which, const ChangesScope& scope,
+                 const std::vector<StoredSnapshot>& kept) {
   return Error(std::string("there is no snapshot in the ") + which + " range of time; " +
-                   kept_text(kept) + "; use from, to, base_from and base_to",
+                   kept_text(kept) + "; use " +
+                   (scope.as_text ? "--from, --to, --base-from and --base-to"
+                                  : "from, to, base_from and base_to"),
                ErrorKind::NotFound);
+}
+
+// "--base-to 2026-11-24T17:23:15Z", as the client writes it.
+std::string earlier_end(const ChangesScope& scope, WallTime end) {
+  return (scope.as_text ? "--base-to " : "base_to=") + rfc3339(end);
+}
+
+// Of a query without times, and where nothing is kept.
+Error nothing_to_compare(const std::vector<StoredSnapshot>& kept) {
+  const std::string text =
+      kept.empty() ? "no snapshot is kept so far; the first one comes after snapshots.interval, "
+                     "1 min by default: ask again then"
+                   : kept_text(kept) + ": ask again in a minute or two";
+  return Error("there is nothing to compare yet: " + text, ErrorKind::NotFound);
+}
+
+// A range that no middle of a snapshot lies in takes the one around it, which may be of both
+// ranges. Then the later range gives it up if it has other data, else the earlier one, which ends
+// sooner.
+void share_none(ChosenSnapshots& snapshots, const std::vector<StoredSnapshot>& kept,
+                ChangesScope& scope, bool later_is_known) {
+  auto& [before, after] = snapshots;
+  if (before.empty() || after.empty()) return;
+  if (before.back().name.sequence != after.front().name.sequence) return;
+  if (later_is_known) {
+    after.erase(after.begin());
+  } else {
+    scope.base.to = after.front().name.begin;
+    before = chosen(kept, scope.base);
+  }
 }
 
 std::string text_of(const Range& range) {
@@ -55,7 +92,6 @@ std::string text_of(const Range& range) {
 }
 
 bool differs(WallTime a, WallTime b) {
-  constexpr std::chrono::seconds kClose{1};
   return a > b ? a - b > kClose : b - a > kClose;
 }
 
@@ -63,10 +99,16 @@ bool differs(WallTime a, WallTime b) {
 
 Result<ChosenSnapshots> choose_snapshots(const std::vector<StoredSnapshot>& kept,
                                          ChangesScope& scope, bool later_is_known) {
-  if (scope.by_default && !kept.empty()) shorten(scope, kept.front().name.begin);
+  if (kept.empty()) return nothing_to_compare(kept);
+  if (scope.by_default) shorten(scope, kept);
   ChosenSnapshots snapshots{.before = chosen(kept, scope.base), .after = chosen(kept, scope.range)};
-  if (snapshots.before.empty()) return nothing_in("earlier", kept);
-  if (snapshots.after.empty() && !later_is_known) return nothing_in("later", kept);
+  if (scope.by_default) share_none(snapshots, kept, scope, later_is_known);
+  const bool has_later = !snapshots.after.empty() || later_is_known;
+  if (scope.by_default && (snapshots.before.empty() || !has_later)) {
+    return nothing_to_compare(kept);
+  }
+  if (snapshots.before.empty()) return nothing_in("earlier", scope, kept);
+  if (!has_later) return nothing_in("later", scope, kept);
   const std::size_t all = snapshots.before.size() + snapshots.after.size();
   if (all > ChosenSnapshots::kMost) {
     return Error("these ranges hold " + std::to_string(all) + " snapshots, and at most " +
@@ -84,8 +126,8 @@ std::vector<RecentWindow> recent_windows(const View& view, const Range& range, W
       return view.taken_wall - std::chrono::duration_cast<WallTime::duration>(view.taken - time);
     };
     const WallTime begin = ago(window->begin), end = ago(window->end);
-    const WallTime middle = middle_of(begin, end);
-    if (contains(range, middle) && middle > since) windows.emplace_back(window, end);
+    const bool is_new = since == WallTime::min() || begin >= since - kClose;
+    if (is_new && contains(range, middle_of(begin, end))) windows.emplace_back(window, end);
   }
   return windows;
 }
@@ -115,8 +157,9 @@ std::vector<std::string> notes_on_ranges(const ChangesScope& asked, const Change
                                          const MeasuredRange& before, const MeasuredRange& after) {
   std::vector<std::string> notes;
   if (used.range.from != asked.range.from) {
-    notes.push_back("only " + duration_text(used.range.to - used.base.from) +
-                    " are kept, so their later half is compared with the earlier one");
+    notes.push_back("of the last 70 min only the last " +
+                    duration_text(used.range.to - used.base.from) +
+                    " are kept, so both ranges are shorter than 10 min and the hour before");
   } else {
     const auto kept = before.end - before.begin;
     const auto wanted = asked.base.to - asked.base.from;
@@ -134,9 +177,12 @@ std::vector<std::string> notes_on_ranges(const ChangesScope& asked, const Change
   }
   const WallTime begin = std::max(before.begin, after.begin);
   const WallTime end = std::min(before.end, after.end);
-  if (end - begin > std::chrono::seconds(1)) {
-    notes.push_back("the ranges overlap by " + duration_text(end - begin) +
-                    ", which hides changes; use an earlier base_to");
+  if (end - begin > kClose) {
+    const bool has_earlier = after.begin - before.begin > kClose;
+    notes.push_back(
+        "the ranges overlap by " + duration_text(end - begin) + ", which hides changes; " +
+        (has_earlier ? "they do not with " + earlier_end(asked, after.begin)
+                     : std::string("use an earlier ") + (asked.as_text ? "--base-to" : "base_to")));
   }
   return notes;
 }

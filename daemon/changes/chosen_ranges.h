@@ -23,17 +23,18 @@ struct ChosenSnapshots {
   static constexpr std::size_t kMost = 3'000;  // so that an answer takes seconds
 };
 
-// Without times in the query (`by_default`), ranges become shorter where less is kept; `scope` then
-// says which were used. `later_is_known`: the later range has other data besides snapshots. Error:
-// a sentence that says what is kept (ErrorKind::NotFound), or that it is too much
-// (ErrorKind::Usage).
+// Without times in the query (`by_default`), ranges become shorter where less is kept, and share no
+// snapshot; `scope` then says which were used. `later_is_known`: the later range has other data
+// besides snapshots. Error: a sentence that says what is kept and what to do (ErrorKind::NotFound),
+// or that it is too much (ErrorKind::Usage).
 Result<ChosenSnapshots> choose_snapshots(const std::vector<StoredSnapshot>& kept,
                                          ChangesScope& scope, bool later_is_known);
 
 // A window, and when it ended by the wall clock.
 using RecentWindow = std::pair<std::shared_ptr<const SiteWindow>, WallTime>;
 
-// The windows in the range that began after `since`, the end of the last snapshot.
+// The windows in the range that began after `since`, the end of the last snapshot. One that began
+// less than a second earlier counts, too.
 std::vector<RecentWindow> recent_windows(const View& view, const ChangesScope::Range& range,
                                          WallTime since);
 

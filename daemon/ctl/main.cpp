@@ -2,18 +2,18 @@
 // offcpuctl: queries a running daemon, and checks its configuration.
 #include <unistd.h>
 
+#include <algorithm>
 #include <clocale>
 #include <cstdio>
 #include <exception>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "base/exit_code.h"
 #include "cli/ctl_cli.h"
 #include "cli/query_path.h"
-#include "config/config_files.h"
-#include "config/config_reference.h"
-#include "config/web_config.h"
+#include "ctl/check_program.h"
 #include "ctl/daemon_text.h"
 #include "ctl/explain_program.h"
 #include "ctl/heaviest_stacks.h"
@@ -26,7 +26,6 @@
 #include "ctl/status_text.h"
 #include "ctl/top_program.h"
 #include "ctl/wrapped_text.h"
-#include "sites/site_folders.h"
 
 namespace offcpud {
 namespace {
@@ -65,29 +64,17 @@ Result<std::string> show_top(const CtlOptions& options) {
   return std::string();
 }
 
+StallsView stalls_view(const CtlOptions& options) {
+  const std::pair<std::string, std::string> of_unknown("for", "unknown");
+  const bool was_asked_for = std::ranges::find(options.query, of_unknown) != options.query.end();
+  return {.verbose = options.verbose, .of_unknown = was_asked_for};
+}
+
 StacksRequest stacks_request(const CtlOptions& options) {
   return {.server = options.server,
           .server_text = options.server_text,
           .query = options.query,
           .output = options.output};
-}
-
-// Reads the files that the options name. Certificates and keys, which those files name, are not
-// read: only offcpud opens them, as its own user.
-Result<StacksOutput> check_config(const CtlOptions& options) {
-  TRY(const auto config, load_config(options.sources));
-  TRY_VOID(find_web_config_file(config, options.sources));
-  TRY_VOID(check_absent_file(config, options.sources, exposed_address(config)));
-  const auto folders = site_rule_folders(options.sources.file);
-  TRY(const auto rules, load_site_rules(folders));
-  StacksOutput output{.text = "OK; " + files_text(options.sources.file) + "; " +
-                              site_rules_text(*rules, folders) + "\n" + config_text(config)};
-  if (config.web.config_file.empty()) return output;
-  TRY(const auto web, load_web_config(config.web.config_file));
-  for (const std::string& warning : web.warnings) {
-    output.note.append(output.note.empty() ? "" : "\n").append(warning);
-  }
-  return output;
 }
 
 // Text whose sentences may be longer than the terminal's lines.
@@ -122,9 +109,10 @@ Result<StacksOutput> run(int argc, const char* const* argv) {
     case CtlCommand::ShowStatus:
       return text_only(on_terminal(options, show(options, "/api/v1/status", status_text)));
     case CtlCommand::ShowStalls:
-      return text_only(show(
-          options, query_path("/api/v1/stalls", options.query),
-          [&options](const std::string& answer) { return stalls_text(answer, options.verbose); }));
+      return text_only(show(options, query_path("/api/v1/stalls", options.query),
+                            [view = stalls_view(options)](const std::string& json) {
+                              return stalls_text(json, view);
+                            }));
     case CtlCommand::ShowTop:
       return text_only(show_top(options));
     case CtlCommand::ShowWhy:
@@ -149,7 +137,7 @@ Result<StacksOutput> run(int argc, const char* const* argv) {
                             .as_json = options.json,
                             .delimited = options.delimited});
     case CtlCommand::CheckConfig:
-      return check_config(options);
+      return check_config(options.sources);
     case CtlCommand::ExplainStacks:
       return text_only(explain_stacks(options.explain));
     case CtlCommand::PrintText:

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <utility>
 
 #include "base/duration_text.h"
@@ -37,6 +38,12 @@ std::string sentence_of(const StacksTotal& total) {
   return duration_text(time) + " blocked, " + total.origin;
 }
 
+// Says on a terminal why nothing is printed for so long.
+void say_what_is_waited_for(const SnapshotView& view) {
+  if (::isatty(STDERR_FILENO) != 1) return;
+  (void)std::fprintf(stderr, "%s\n", waiting_sentence(view).c_str());
+}
+
 // Writes the text to the output file, if there is one.
 Result<StacksOutput> shown(const StacksRequest& request, std::string text,
                            const HttpAnswer& answer) {
@@ -59,7 +66,12 @@ Result<StacksOutput> fetch_stacks(const StacksRequest& request) {
   return shown(request, std::move(answer.body), answer);
 }
 
+std::string waiting_sentence(const SnapshotView& view) {
+  return "sampling stacks of waits for " + duration_text(view.length) + "; Ctrl-C gives up";
+}
+
 Result<StacksOutput> take_snapshot(const StacksRequest& request, const SnapshotView& view) {
+  say_what_is_waited_for(view);
   const AnswerLimits limits{view.length + kSnapshotLimits.time, kSnapshotLimits.bytes};
   TRY(auto answer,
       http_get(request.server, query_path("/debug/pprof/offcpu", request.query), {}, limits));

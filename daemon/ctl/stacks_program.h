@@ -36,7 +36,11 @@ struct SnapshotView {
   bool delimited = false;  // a line between kernel and user functions
 };
 
-// Takes a profile and waits for `length`; otherwise as fetch_stacks().
+// "sampling stacks of waits for 10 s; Ctrl-C gives up"
+std::string waiting_sentence(const SnapshotView& view);
+
+// Takes a profile and waits for `length`, which it says if standard error is a terminal; otherwise
+// as fetch_stacks().
 Result<StacksOutput> take_snapshot(const StacksRequest& request, const SnapshotView& view);
 
 // Writes a flame graph to `output`, a page of HTML that needs no network; the text describes it.

@@ -230,13 +230,10 @@ std::string footnotes(const Json& answer, const Json& stalls, bool verbose) {
 
 // Says how many threads wait for as long and are neither told nor shown, so that nobody takes them
 // for nothing.
-std::string untold_text(const Json& answer) {
+std::string untold_text(const Json& answer, bool were_asked_for) {
   const Json& counts = member(answer, "not_told");
   const Json& stalls = member(answer, "stalls");
   const auto shown = static_cast<std::uint64_t>(std::ranges::count_if(stalls, is_untold));
-  const bool were_asked_for = std::ranges::any_of(stalls, [](const Json& stall) {
-    return is_untold(stall) && text_of(stall, "for") == "unknown";
-  });
   std::string text;
   const auto append = [&](std::uint64_t threads, std::string_view what) {
     if (threads == 0) return;
@@ -253,8 +250,8 @@ std::string untold_text(const Json& answer) {
   return text.empty() ? text : text + "\n";
 }
 
-std::string summary(const Json& answer, std::size_t shown) {
-  std::string text = untold_text(answer);
+std::string summary(const Json& answer, std::size_t shown, bool of_unknown) {
+  std::string text = untold_text(answer, of_unknown);
   if (const std::uint64_t matching = number_of(answer, "matching"); matching > shown) {
     text += count_text(matching - shown) + " more are not shown (--limit)\n";
   }
@@ -304,19 +301,24 @@ std::string unusual_text(const Json& answer, bool verbose) {
          table_of(groups_of(waits, place_of), verbose);
 }
 
+const char* nothing_text(bool of_unknown) {
+  return of_unknown ? "no thread waits for so long of which nobody can tell what for\n"
+                    : "nothing is stuck; offcpuctl why says who waits for a shorter time\n";
+}
+
 }  // namespace
 
-Result<std::string> stalls_text(const std::string& json, bool verbose) {
+Result<std::string> stalls_text(const std::string& json, const StallsView& view) {
   const Json answer = Json::parse(json, nullptr, false);
   const Json& stalls = member(answer, "stalls");
   if (!stalls.is_array()) return Error("the answer is not a list of stalls of offcpud");
-  const std::string unusual = unusual_text(answer, verbose);
+  const std::string unusual = unusual_text(answer, view.verbose);
   if (stalls.empty()) {
-    return "nothing is stuck; offcpuctl why says who waits for a shorter time\n" + unusual +
-           summary(answer, 0);
+    return nothing_text(view.of_unknown) + unusual + summary(answer, 0, view.of_unknown);
   }
-  return table_of(groups_of(stalls, cause_of), verbose) + footnotes(answer, stalls, verbose) +
-         unusual + summary(answer, stalls.size());
+  return table_of(groups_of(stalls, cause_of), view.verbose) +
+         footnotes(answer, stalls, view.verbose) + unusual +
+         summary(answer, stalls.size(), view.of_unknown);
 }
 
 }  // namespace offcpud

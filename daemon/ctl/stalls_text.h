@@ -7,9 +7,13 @@
 
 namespace offcpud {
 
+struct StallsView {
+  bool verbose = false;     // details such as stack and system call below each line
+  bool of_unknown = false;  // waits were asked for of which nobody can tell what they are for
+};
+
 // The answer of /api/v1/stalls as a table, with one line for all threads that wait for the same
-// cause. `verbose`: details such as stack and system call below each line. Characters that a
-// terminal would obey are written as text.
-Result<std::string> stalls_text(const std::string& json, bool verbose);
+// cause. Characters that a terminal would obey are written as text.
+Result<std::string> stalls_text(const std::string& json, const StallsView& view = {});
 
 }  // namespace offcpud

@@ -43,7 +43,8 @@ bool is_any_lock(const std::string& site) {
 }
 
 std::string_view unknown_or_not_yet(const std::string& because) {
-  const bool not_yet = because.starts_with(kOneLook) || because.starts_with(kNoLook);
+  const bool not_yet = because.starts_with(kOneLook) || because.starts_with(kNoLook) ||
+                       because.starts_with(kEndUnseen);
   return not_yet ? "not known yet" : "unknown";
 }
 

@@ -36,9 +36,12 @@ class Rate {
 // lock is one of the C library, the kernel or a file.
 bool is_any_lock(const std::string& site);
 
-// Why the holder of a lock is not known so far, although a later look may tell it.
+// Why the holder of a lock, or the other end, is not known so far, although a later look may tell
+// it.
 inline constexpr std::string_view kOneLook = "it was looked at only once so far";
 inline constexpr std::string_view kNoLook = "it was not looked at so far";
+inline constexpr std::string_view kEndUnseen =
+    "the other end was not seen so far: ask again in a minute";
 
 // "not known yet" if a later look may tell it, else "unknown"; `because` is why it is not known.
 std::string_view unknown_or_not_yet(const std::string& because);

@@ -221,7 +221,16 @@ class TreeMaker {
     if (node.for_kind == index_of(WaitFor::Lock)) return why_nobody_holds(node);
     if (node.for_kind == index_of(WaitFor::Storage)) return kNoFile;
     if (node.name == "io-uring") return kIoUring;
-    return "the other end was not seen";
+    return is_young(node) ? std::string(kEndUnseen) : "the other end was not seen";
+  }
+
+  // Whether a wait lasts that began after the last time that the table of all sockets was filled,
+  // which happens once a minute.
+  static bool is_young(const Cause& node) {
+    constexpr std::uint64_t kMinuteNs = 60'000'000'000;
+    return !node.over && std::ranges::any_of(node.sites, [](const Cause::Site& site) {
+      return site.lasting > 0 && site.oldest.ns > 0 && site.oldest.ns < kMinuteNs;
+    });
   }
 
   // By what looks at the locks have seen: a holder is told only if he was seen twice.

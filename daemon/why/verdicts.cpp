@@ -25,6 +25,9 @@ constexpr double kLeastOther = 0.2;  // of what the unit waits: a verdict beside
 constexpr double kOwnVerdict = 2;    // times as much as the path that passes through
 // Waits of this length are stuck, as `offcpuctl stalls` lists them by default.
 constexpr std::uint64_t kStuckNs = 10'000'000'000;
+// How many threads that wait for moments weigh as much as one of a verdict about stuck ones. A
+// stuck thread delays somebody for certain, but not more than a convoy of many does.
+constexpr double kStuckWeight = 4;
 
 // In the tense of the hop.
 std::string verb(const WhyHop& hop, const char* now, const char* past) {
@@ -312,10 +315,10 @@ bool tells(const WhyVerdict& one, const WhyVerdict& other) {
   });
 }
 
-// What lasts comes first, of that what is stuck, then what more threads wait for.
+// What lasts comes first, of that what more threads wait for; stuck ones count for more.
 bool worse(const WhyVerdict& one, const WhyVerdict& other) {
   const auto rank = [](const WhyVerdict& each) {
-    return std::tuple(each.over, !each.stuck, -each.threads);
+    return std::tuple(each.over, -each.threads * (each.stuck ? kStuckWeight : 1));
   };
   return rank(one) < rank(other);
 }

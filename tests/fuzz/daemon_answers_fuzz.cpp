@@ -29,7 +29,8 @@ void test(std::string_view input) {
   require(utf8, "this host has the locale C.UTF-8");
   const std::string json(input);
   require_text(status_text(json));
-  require_text(stalls_text(json, input.size() % 2 == 0));
+  require_text(
+      stalls_text(json, {.verbose = input.size() % 2 == 0, .of_unknown = input.size() % 3 == 0}));
   require_text(snapshots_text(json));
   require_text(stack_listing(json, input.size() % 2 == 0));
   require(is_printable(error_sentence(json), "\n"), "nor in an error");

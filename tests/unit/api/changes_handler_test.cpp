@@ -53,6 +53,21 @@ class ChangesHandlerTest : public ::testing::Test {
     for (int minute = 90; minute > 0; --minute) library_.put(minute, minute > 10 ? 6 : 60);
   }
 
+  // A window in which threads of new.service wait for a lock, four of them if it takes 10 s.
+  void examine(std::chrono::seconds begin_ago, std::chrono::seconds length) {
+    const auto text = [](const char* t) { return std::make_shared<const std::string>(t); };
+    view_->taken = clock_.now();
+    view_->taken_wall = clock_.wall();
+    auto made = std::make_shared<SiteWindow>();
+    made->begin = clock_.now() - begin_ago;
+    made->end = made->begin + length;
+    made->sites = {{.cgroup = text("/system.slice/new.service"),
+                    .site = text("monitor"),
+                    .wait_for = WaitFor::Lock,
+                    .time = {.ns = 4e10}}};
+    view_->site_history.push_back(made);
+  }
+
   Response ask(Parameters query, bool sees_details = true) {
     return test::resolved(
         handler_.changes({.method = "GET", .query = std::move(query), .sees_details = sees_details},
@@ -102,8 +117,62 @@ TEST_F(ChangesHandlerTest, OfAShortPastOneHalfIsComparedWithTheOther) {
   EXPECT_EQ(answer["snapshots"], 4);
   EXPECT_EQ(answer["base"]["snapshots"], 4);
   EXPECT_NEAR(answer["rows"][0]["change"].get<double>(), 0.9, 1e-9);
-  EXPECT_THAT(answer["notes"], Contains("only 8 min are kept, so their later half is compared with "
-                                        "the earlier one"));
+  EXPECT_THAT(answer["notes"], Contains("of the last 70 min only the last 8 min are kept, so both "
+                                        "ranges are shorter than 10 min and the hour before"));
+}
+
+// As after a reboot.
+TEST_F(ChangesHandlerTest, WhatIsOlderThanTheHourBeforeIsNotCompared) {
+  library_.put(24 * 60, 60);
+  for (int minute = 8; minute > 0; --minute) library_.put(minute, minute > 4 ? 6 : 60);
+  const json answer = ask_json();
+  EXPECT_EQ(answer["snapshots"], 4);
+  EXPECT_EQ(answer["base"]["snapshots"], 4);
+  EXPECT_THAT(answer["notes"], Contains(HasSubstr("only the last 8 min are kept")));
+}
+
+// Moments after the start one snapshot is kept, which is not compared with itself.
+TEST_F(ChangesHandlerTest, WithoutArgumentsNoSnapshotIsInBothRanges) {
+  library_.put(1, 6);
+  const std::string yet =
+      "there is nothing to compare yet: the kept ones are from "
+      "2026-11-20T11:59:00.000Z to 2026-11-20T12:00:00.000Z: ask again in a "
+      "minute or two";
+  EXPECT_EQ(refusal({}, 404), yet);
+  EXPECT_EQ(refusal({{"format", "text"}}, 404), yet);
+  clock_.step_wall(10s);
+  examine(8s, 8s);
+  const json answer = ask_json();
+  EXPECT_EQ(answer["base"]["snapshots"], 1);
+  EXPECT_EQ(answer["snapshots"], 0);
+  EXPECT_NEAR(answer["covered_seconds"].get<double>(), 8, 1e-6);
+  EXPECT_THAT(answer["notes"], Not(Contains(HasSubstr("overlap"))));
+  EXPECT_THAT(answer["notes"], Contains(HasSubstr("only the last 1 min 10 s are kept")));
+}
+
+// It would count twice.
+TEST_F(ChangesHandlerTest, AWindowThatBeganWithinTheLastSnapshotIsLeftOut) {
+  fill();
+  clock_.step_wall(4s);
+  examine(7s, 7s);
+  EXPECT_NEAR(ask_json()["covered_seconds"].get<double>(), 10 * 60, 1e-6);
+  examine(5s, 5s);
+  EXPECT_NEAR(ask_json()["covered_seconds"].get<double>(), 10 * 60 + 5, 1e-6)
+      << "the clocks may differ by as much";
+}
+
+// Snapshots of an hour: the last one is of the range before, as its middle is.
+TEST_F(ChangesHandlerTest, OfLongSnapshotsTheLastTwoAreCompared) {
+  const auto put = [&](std::chrono::minutes begin_ago) {
+    library_.put(static_cast<int>(begin_ago.count()), 6);
+    library_.snapshots.rbegin()->second.end += 59min;
+  };
+  put(125min);
+  put(65min);
+  const json answer = ask_json();
+  EXPECT_EQ(answer["snapshots"], 1);
+  EXPECT_EQ(answer["base"]["snapshots"], 1);
+  EXPECT_EQ(answer["base"]["end"], answer["begin"]);
 }
 
 TEST_F(ChangesHandlerTest, NoSnapshotIsInBothRangesUnlessTheyOverlap) {
@@ -116,8 +185,22 @@ TEST_F(ChangesHandlerTest, NoSnapshotIsInBothRangesUnlessTheyOverlap) {
   EXPECT_THAT(apart["notes"], Not(Contains(HasSubstr("overlap"))));
   EXPECT_THAT(apart["notes"], Contains(HasSubstr("the later range is rounded to whole snapshots")));
   const json overlap = ask_json({{"from", "-5min"}, {"base_from", "-10min"}, {"base_to", "-3min"}});
-  EXPECT_THAT(overlap["notes"], Contains("the ranges overlap by 2 min, which hides changes; use an "
-                                         "earlier base_to"));
+  EXPECT_THAT(overlap["notes"],
+              Contains("the ranges overlap by 2 min, which hides changes; they do not with "
+                       "base_to=2026-11-20T11:55:00.000Z"));
+  const json same = ask_json({{"from", "-5min"}, {"base_from", "-5min"}, {"base_to", "-3min"}});
+  EXPECT_THAT(same["notes"], Contains("the ranges overlap by 2 min, which hides changes; use an "
+                                      "earlier base_to"));
+}
+
+TEST_F(ChangesHandlerTest, ForPeopleItSaysWhatToTypeInTheWordsOfTheCommand) {
+  fill();
+  const std::string overlap = test::body_of(
+      ask({{"from", "-5min"}, {"base_from", "-10min"}, {"base_to", "-3min"}, {"format", "text"}}));
+  EXPECT_THAT(overlap, HasSubstr("; they do not with --base-to 2026-11-20T11:55:00.000Z\n"));
+  EXPECT_THAT(overlap, Not(HasSubstr("base_to")));
+  EXPECT_THAT(refusal({{"base_from", "-9h"}, {"base_to", "-8h"}, {"format", "text"}}, 404),
+              HasSubstr("; use --from, --to, --base-from and --base-to"));
 }
 
 TEST_F(ChangesHandlerTest, ARangeShorterThanASnapshotUsesTheOneAroundIt) {
@@ -130,20 +213,8 @@ TEST_F(ChangesHandlerTest, ARangeShorterThanASnapshotUsesTheOneAroundIt) {
 
 TEST_F(ChangesHandlerTest, WindowsAfterTheLastSnapshotAreOfTheLaterRange) {
   for (int minute = 90; minute > 1; --minute) library_.put(minute, 6);
-  const auto text = [](const char* t) { return std::make_shared<const std::string>(t); };
-  view_->taken = clock_.now();
-  view_->taken_wall = clock_.wall();
-  const auto window = [&](std::chrono::seconds begin_ago) {
-    auto made = std::make_shared<SiteWindow>();
-    made->begin = clock_.now() - begin_ago;
-    made->end = made->begin + 10s;
-    made->sites = {{.cgroup = text("/system.slice/new.service"),
-                    .site = text("monitor"),
-                    .wait_for = WaitFor::Lock,
-                    .time = {.ns = 4e10}}};
-    return made;
-  };
-  view_->site_history = {window(75s), window(10s)};  // a snapshot covers the first one
+  examine(75s, 10s);  // a snapshot covers it
+  examine(10s, 10s);
   const json answer = ask_json();
   EXPECT_EQ(answer["rows"][0]["unit"], "new.service");
   EXPECT_NEAR(answer["covered_seconds"].get<double>(), 9 * 60 + 10, 1e-6);

@@ -45,6 +45,8 @@ TEST(GoroutinesText, HasTheProgramsOwnFunctionsWithReasonAndAge) {
   EXPECT_EQ(goroutines_text(report()),
             "shop (process 812, go1.19.8): 9 goroutines; waiting: 6, running: 2, "
             "waiting for a CPU: 0, in system calls: 1\n"
+            "ages: as of now, from looks within 1 s and from garbage collections; offcpuctl why "
+            "812, which looks all the time, may know longer ones\n"
             "\n"
             "3 goroutines: chan receive, one for at least 1 min 30 s\n"
             "    main.take\n"
@@ -71,6 +73,13 @@ TEST(GoroutinesText, SaysWhatIsLeftOut) {
   EXPECT_THAT(text, HasSubstr("left out (--limit): groups: 1\n"));
   EXPECT_THAT(text, HasSubstr("changed while they were read: 4 goroutines\n"));
   EXPECT_THAT(text, HasSubstr("could not be read: 1 goroutine\n"));
+}
+
+TEST(GoroutinesText, SaysNothingOfAgesWhereItHasNone) {
+  GoroutineReport some = report();
+  some.groups.shown[0].longest = {};
+  some.groups.shown[2].longest = seconds(9);  // of the runtime's own, which it does not show
+  EXPECT_THAT(goroutines_text(some), Not(HasSubstr("ages: ")));
 }
 
 TEST(GoroutinesText, ShowsAFunctionThatCallsItselfOnce) {

@@ -103,13 +103,59 @@ TEST(WhyText, SaysThatNobodyWaits) {
   EXPECT_THAT(why_text(whole(host)),
               StartsWith("nobody waits for a lock, an answer, storage, memory or a CPU (0 threads "
                          "on average)\nleft out as idle: 40 threads"));
-  EXPECT_THAT(why_text(why_answer(host.made(), kTaken, {"pool.service"}, false, 5, true)),
-              StartsWith("pool.service: nothing waits for a lock, an answer, storage, memory or a "
-                         "CPU (0 threads on average)\n"));
+  EXPECT_THAT(
+      why_text(why_answer(host.made(), kTaken, {"pool.service"}, false, 5, true)),
+      StartsWith("pool.service: no thread waits for a lock, an answer, storage, memory or a "
+                 "CPU (0 threads on average)\n"));
   HandMadeInputs blind;
   blind.inputs.sites = {.rows = {}, .missing = "stacks are not sampled"};
   EXPECT_THAT(why_text(whole(blind)),
               StartsWith("what threads wait for is unknown, because stacks are not sampled\n"));
+}
+
+// They may be stuck all the same.
+TEST(WhyText, WhereNobodyCanTellWhatAUnitWaitsForThatIsItsFirstLine) {
+  HandMadeInputs host;
+  host.waits("pool.service", WaitFor::Work, "", 40).waits("pool.service", WaitFor::Unknown, "", 3);
+  const auto text = [&](const std::string& unit) {
+    return why_text(why_answer(host.made(), kTaken, {unit}, false, 5, true));
+  };
+  EXPECT_THAT(
+      text("pool.service"),
+      StartsWith("pool.service: no thread waits for a lock, an answer, storage, memory or a "
+                 "CPU (0 threads on average); of 3.0 threads that wait nobody can tell what "
+                 "for: offcpuctl snapshot 10 --cgroup pool.service --for unknown\n"));
+  host.inputs.sites.rows.back().lasting = 2;
+  host.inputs.sites.rows.back().oldest.ns = 34'000'000'000;
+  EXPECT_THAT(text("pool.service"), HasSubstr("; of 3.0 threads that wait nobody can tell what for "
+                                              "(2 now, the longest for 34 s): offcpuctl snapshot"));
+  host.over("pool.service", WaitFor::Unknown);
+  EXPECT_THAT(text("pool.service"), HasSubstr("; of 3.0 threads that waited nobody can tell what "
+                                              "for: offcpuctl snapshot"));
+  host.waits("a b.service", WaitFor::Unknown, "", 1);
+  EXPECT_THAT(text("a b.service"), HasSubstr("nobody can tell what for: offcpuctl top --sort "
+                                             "unknown\n"))
+      << "a shell would take the name for two words";
+  host.waits("quiet.service", WaitFor::Unknown, "", 0.04);
+  EXPECT_THAT(text("quiet.service"), HasSubstr(" (0 threads on average)\n"));
+}
+
+// Three convoys, each larger than four times what is stuck.
+TEST(WhyText, WhatIsStuckIsAmongTheFirstHoweverLargeTheOthersAre) {
+  HandMadeInputs host;
+  for (const char* unit : {"a", "b", "c", "d"}) host.waits(unit, WaitFor::Lock, "mutex", 8);
+  host.waits("stuck", WaitFor::Lock, "mutex", 1);
+  host.inputs.sites.rows.back().lasting = 1;
+  host.inputs.sites.rows.back().oldest.ns = 34'000'000'000;
+  const auto units = [&](std::size_t limit) {
+    const WhyAnswer answer = why_answer(host.made(), kTaken, {}, true, limit, true);
+    std::string told;
+    for (const WhyVerdict& verdict : answer.verdicts) told += verdict.unit + " ";
+    return told + std::to_string(answer.more_units);
+  };
+  EXPECT_EQ(units(3), "a b stuck 2");
+  EXPECT_EQ(units(5), "a b c d stuck 0");
+  EXPECT_EQ(units(1), "a 4");
 }
 
 TEST(WhyText, NamesOfOthersAreNotObeyedByATerminal) {

@@ -57,12 +57,36 @@ TEST_F(WhyGoroutinesTest, SaysWhichFunctionWaitsHowOftenAndHowLong) {
                               "main.pay (sync.Mutex.Lock), 1 min 58 s within 20 s, one for at "
                               "least 5 s; who holds it is unknown, because Go does not note "
                               "who holds its locks; meanwhile 0.90 are in the same function and "
-                              "wait for a timer (sleep)\n"));
+                              "wait for a timer (sleep) (offcpuctl goroutines 12)\n"));
   EXPECT_THAT(said, HasSubstr("db.service: 2.0 goroutines of till (pid 12) wait for an answer in "
                               "main.submit (chan send), 40 s within 20 s; whose answer is "
-                              "unknown\n"));
+                              "unknown (offcpuctl goroutines 12)\n"));
   EXPECT_THAT(said, HasSubstr("goroutines left out as idle: 14 wait for work, 0.90 for a timer "
-                              "(offcpuctl goroutines PID)\n"));
+                              "(offcpuctl goroutines 12)\n"));
+}
+
+TEST_F(WhyGoroutinesTest, OfThoseOfWhichNobodyCanTellWhatForTheAgeAndTheCommandAreSaid) {
+  auto window = std::make_shared<GoroutineWindow>(*view_.goroutine_history.back());
+  window->waits = {waits(WaitFor::Unknown, "IO wait", "main.read", 20)};
+  window->waits[0].longest_ns = 32 * test::kSecondNs;
+  view_.goroutine_history = {window};
+  EXPECT_THAT(text({{"unit", "db.service"}}),
+              HasSubstr("; of 2.0 nobody can tell what for, one for at least 34 s (offcpuctl "
+                        "goroutines 12)\n"));
+  window->waits.push_back(window->waits[0]);
+  window->waits[1].pid = 13;
+  EXPECT_THAT(text({{"unit", "db.service"}}), HasSubstr(" (offcpuctl goroutines PID)\n"));
+}
+
+// Nobody of the host's threads may wait while goroutines do.
+TEST_F(WhyGoroutinesTest, WhereGoroutinesWaitOnlyThreadsAreSaidNotTo) {
+  auto idle = std::make_shared<SiteWindow>(*view_.site_history.back());
+  idle->sites.clear();
+  view_.site_history = {idle};
+  view_.history.clear();
+  EXPECT_THAT(text({}), ::testing::StartsWith("no thread waits for a lock, an answer, "));
+  view_.goroutine_history.clear();
+  EXPECT_THAT(text({}), ::testing::StartsWith("nobody waits for a lock, an answer, "));
 }
 
 TEST_F(WhyGoroutinesTest, AboutTheHostOnlyWhatSomebodyMayActOn) {

@@ -146,6 +146,17 @@ TEST_F(WhyOfDisksTest, WhoLoadsTheDiskOfAPartitionIsNamed) {
       << "whom a unit waits on is a detail";
 }
 
+TEST_F(WhyOfDisksTest, OfATimeThatIsOverItIsSaidThatLoadsAreNotKept) {
+  wait_on_partition();
+  load_disks();
+  const json answer = ask_json({{"unit", "db.service"}, {"window", "1min"}, {"to", "-1min"}});
+  EXPECT_THAT(answer["verdicts"][0]["sentence"].get<std::string>(),
+              HasSubstr("on device vda1; who loads it is unknown, because loads of disks are not "
+                        "kept for a time that is over"));
+  EXPECT_EQ(answer["sources"]["loads"]["missing"],
+            "loads of disks are not kept for a time that is over");
+}
+
 TEST_F(WhyHandlerTest, WhoHoldsALockIsNamedWithWhatItDoes) {
   holder_waits(WaitFor::Storage, "fsync");
   const json answer = ask_json({{"unit", "db.service"}, {"window", "1min"}});

@@ -62,7 +62,7 @@ TEST(WhyNotes, WhoWaitsForTheUnitIsToldWithTheCommand) {
       "nc-backup.service waits for nc-cleaner.service: 0.90 threads for a lock (offcpuctl why "
       "nc-backup.service)\n");
   EXPECT_THAT(why_text(answer),
-              HasSubstr("nothing waits for a lock, an answer, storage, memory or "
+              HasSubstr("no thread waits for a lock, an answer, storage, memory or "
                         "a CPU (0 threads on average)\nnc-backup.service waits "));
   EXPECT_THAT(why_text(answer),
               HasSubstr("\nnc-cleaner.service: 0 threads wait for something that can be acted on"));

@@ -17,8 +17,8 @@ using testing::Not;
 
 const std::string kNothing = "nothing is stuck; offcpuctl why says who waits for a shorter time\n";
 
-std::string text_of(const std::string& json, bool verbose = false) {
-  const auto text = stalls_text(json, verbose);
+std::string text_of(const std::string& json, bool verbose = false, bool of_unknown = false) {
+  const auto text = stalls_text(json, {.verbose = verbose, .of_unknown = of_unknown});
   return text ? *text : "error: " + text.error().message();
 }
 
@@ -303,10 +303,11 @@ TEST(StallsText, SaysHowLongAgoItEnded) {
 
 // A thread of a pool that waits for work, which no rule knows, is not stuck.
 TEST(StallsText, WhatIsNoStallWaits) {
-  const auto listed = [](const std::string& untold, int unknown) {
+  const auto listed = [](const std::string& untold, int unknown, bool of_unknown = true) {
     return text_of(R"({"stalls": [{"state": "in_progress", "told": true, "for": "lock"},)" +
-                   untold + R"(], "not_told": {"work": 3, "unknown": )" + std::to_string(unknown) +
-                   "}}");
+                       untold + R"(], "not_told": {"work": 3, "unknown": )" +
+                       std::to_string(unknown) + "}}",
+                   false, of_unknown);
   };
   const std::string pool = R"({"state": "in_progress", "told": false, "for": "unknown"})";
   const std::string text = listed(pool + "," + pool, 2);
@@ -316,8 +317,16 @@ TEST(StallsText, WhatIsNoStallWaits) {
       << "both are shown";
   EXPECT_THAT(listed(pool, 5), testing::EndsWith(": 3 wait for work, 4 for what nobody can tell\n"))
       << "they were asked for";
-  EXPECT_THAT(listed(R"({"state": "in_progress", "told": false, "for": "answer"})", 5),
+  EXPECT_THAT(listed(R"({"state": "in_progress", "told": false, "for": "answer"})", 5, false),
               testing::EndsWith(", 4 for what nobody can tell (--for unknown shows them)\n"));
+}
+
+// As where a unit was asked for that has none.
+TEST(StallsText, WhatWasTypedAlreadyIsNoHint) {
+  const std::string none = R"({"stalls": [], "not_told": {"work": 3, "unknown": 2}})";
+  EXPECT_EQ(text_of(none, false, true),
+            "no thread waits for so long of which nobody can tell what for\n"
+            "left out on this host, though as long: 3 wait for work, 2 for what nobody can tell\n");
 }
 
 // One is certain to be stuck, another one at the same place may be.

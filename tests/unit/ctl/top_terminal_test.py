@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""offcpuctl top on a pseudo terminal, against a daemon that says what the test wants.
+"""offcpuctl top and snapshot on a pseudo terminal, against a daemon that says what the test wants.
 
 Usage: top_terminal_test.py OFFCPUCTL
 """
@@ -303,6 +303,39 @@ class TopOnATerminal(unittest.TestCase):
         )  # fmt: skip
         self.assertEqual(run.returncode, 69)
         self.assertIn("use --once", run.stderr)
+
+
+class SnapshotOnATerminal(unittest.TestCase):
+    """A daemon samples for as long as it was asked to before it answers."""
+
+    def setUp(self):
+        self.daemon = Daemon()
+        self.addCleanup(self.daemon.stop)
+        self.release = threading.Event()
+        self.addCleanup(self.release.set)
+        self.daemon.answer = lambda query: (self.release.wait(PATIENCE), (200, b"main;read 7\n"))[1]
+
+    def start(self, stderr):
+        return subprocess.Popen(
+            [OFFCPUCTL, "snapshot", "-f", "25", "--server", f"127.0.0.1:{self.daemon.port}"],
+            stdout=subprocess.PIPE, stderr=stderr, text=True,
+        )  # fmt: skip
+
+    def test_says_at_once_what_it_waits_for_and_how_long(self):
+        master, slave = pty.openpty()
+        for end in (master, slave):
+            self.addCleanup(os.close, end)
+        with self.start(slave) as child:
+            self.assertTrue(select.select([master], [], [], PATIENCE)[0], "nothing was said before the answer")
+            self.assertEqual(os.read(master, 1000), b"sampling stacks of waits for 25 s; Ctrl-C gives up\r\n")
+            self.release.set()
+            self.assertEqual(child.communicate(timeout=PATIENCE)[0], "main;read 7\n")
+        self.assertEqual(self.daemon.queries[0]["seconds"], "25")
+
+    def test_elsewhere_only_the_answer_is_printed(self):
+        self.release.set()
+        with self.start(subprocess.PIPE) as child:
+            self.assertEqual(child.communicate(timeout=PATIENCE), ("main;read 7\n", ""))
 
 
 class TopWithoutATerminal(unittest.TestCase):

@@ -72,6 +72,21 @@ TEST(CauseTree, WaitsAreDividedByWhatTheyAreForAndThenByWhom) {
   EXPECT_EQ(main_cause(tree), &tree.causes[0]);
 }
 
+// Not all sockets are known before a table of them has been filled, once a minute.
+TEST(CauseTree, OfAWaitYoungerThanAMinuteALaterLookMaySeeTheOtherEnd) {
+  const auto because = [](std::uint64_t seconds, std::uint32_t lasting = 1) {
+    HandMadeInputs host;
+    host.waits("edge", WaitFor::Answer, "socket", 1);
+    host.inputs.sites.rows.back().lasting = lasting;
+    host.inputs.sites.rows.back().oldest.ns = seconds * 1'000'000'000;
+    return part(causes_of(host.made(), "edge").causes.at(0), Kind::Unknown).because;
+  };
+  EXPECT_EQ(because(34), "the other end was not seen so far: ask again in a minute");
+  EXPECT_EQ(because(61), "the other end was not seen");
+  EXPECT_EQ(because(0), "the other end was not seen") << "its age is unknown";
+  EXPECT_EQ(because(34, 0), "the other end was not seen") << "it has ended";
+}
+
 TEST(CauseTree, WhatSourcesClaimBeyondTheWaitIsTakenFromAllOfThem) {
   HandMadeInputs host;
   host.waits("edge", WaitFor::Answer, "", 1)

@@ -14,6 +14,7 @@ using test::locked;
 using test::sentence;
 using test::units_told;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using On = UnitPeer::On;
 using By = UnitTaker::By;
@@ -99,7 +100,17 @@ void last_is_stuck(HandMadeInputs& host) {
   host.inputs.sites.rows.back().oldest.ns = 34'000'000'000;
 }
 
-TEST(Order, WhatIsStuckComesFirst) {
+TEST(Sentences, WhatALaterLookMayTellIsNotKnownYet) {
+  HandMadeInputs host;
+  host.waits("app", WaitFor::Answer, "socket", 1);
+  last_is_stuck(host);
+  EXPECT_THAT(sentence(host, "app"),
+              EndsWith("; from whom is not known yet, because the other end was not seen so far: "
+                       "ask again in a minute"));
+}
+
+// One that is stuck weighs as much as four that wait for moments.
+TEST(Order, WhatIsStuckComesBeforeAsManyThatAreNot) {
   HandMadeInputs host;
   host.cpu("busy", 1, 3).waits("quick", WaitFor::Lock, "mutex", 2);
   host.waits("stuck", WaitFor::Lock, "file-lock", 0.9);
@@ -108,6 +119,17 @@ TEST(Order, WhatIsStuckComesFirst) {
   EXPECT_THAT(units_told(host), ElementsAre("stuck", "busy", "quick"));
   host.inputs.sites.rows.back().oldest.ns = 9'000'000'000;
   EXPECT_THAT(units_told(host), ElementsAre("busy", "quick", "stuck"));
+}
+
+TEST(Order, AConvoyComesBeforeOneThatIsStuck) {
+  const auto first = [](double convoy) {
+    HandMadeInputs host;
+    host.waits("convoy", WaitFor::Lock, "mutex", convoy).waits("stuck", WaitFor::Lock, "mutex", 1);
+    last_is_stuck(host);
+    return units_told(host).front();
+  };
+  EXPECT_EQ(first(3.9), "stuck");
+  EXPECT_EQ(first(6.9), "convoy");
 }
 
 // Some wait so as long as they run.
