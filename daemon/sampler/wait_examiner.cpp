@@ -7,9 +7,9 @@
 #include <span>
 #include <string>
 
-#include "base/text.h"
 #include "sampler/chain_sums.h"
 #include "sampler/ended_sums.h"
+#include "sampler/named_stack.h"
 #include "sampler/peer_sums.h"
 #include "sampler/release_sums.h"
 #include "sampler/site_place.h"
@@ -18,7 +18,6 @@
 #include "sampler/window_blocks.h"
 #include "sampler/window_disks.h"
 #include "sites/file_evidence.h"
-#include "stacks/kernel_stack.h"
 #include "stacks/sampling_intervals.h"
 #include "waited.h"
 
@@ -32,34 +31,6 @@ constexpr double kDeaf = 0.5;
 // The same for waits of one cgroup without room. These are no random part: all stacks of one place
 // may be missing.
 constexpr double kDeafOfCgroup = 0.1;
-
-// The frames of one block by name, innermost first.
-struct NamedStack {
-  std::vector<StackFrame> user, kernel;
-};
-
-NamedStack name_stack(const WaitSum& sum, const WaitInterval& interval, FunctionNames& names) {
-  NamedStack stack;
-  for (const LocatedFrame& frame : sum.user) {
-    stack.user.push_back(names.name(sum.sample, frame, false));
-  }
-  std::vector<StackFrame> kernel;
-  for (const std::uint64_t address : sum.kernel()) {
-    const auto found = interval.kernel_names.find(address);
-    if (found != interval.kernel_names.end()) kernel.push_back(found->second);
-  }
-  const auto kept = without_switch(kernel);
-  stack.kernel.assign(kept.begin(), kept.end());
-  return stack;
-}
-
-std::vector<SiteFrame> outermost_first(std::span<const StackFrame> frames) {
-  std::vector<SiteFrame> turned;
-  turned.reserve(frames.size());
-  for (const StackFrame& frame : frames) turned.push_back({frame.function, frame.object});
-  std::ranges::reverse(turned);
-  return turned;
-}
 
 }  // namespace
 
@@ -352,10 +323,8 @@ WaitExaminer::Examined WaitExaminer::examine(const WaitSum& sum, const WaitInter
   }
 
   const NamedStack stack = name_stack(sum, interval, means.names);
-  const WaitClass found =
-      means.classifier.classify(up_to_nul(sum.sample.process_comm), sum.sample.kind,
-                                outermost_first(stack.user), outermost_first(stack.kernel));
-  // Rules and places are about the interpreter's own functions.
+  const WaitClass found = classify(means.classifier, sum, stack);
+  // Rules and places see the interpreter's own functions, too.
   StackTexts texts = texts_of(with_interpreted(stack.user, sum.interpreted.get()), stack.kernel);
   if (texts.shortened && !is_idle(found.wait_for)) ++shortened_;
   ExaminedWait wait{.wait_for = found.wait_for,

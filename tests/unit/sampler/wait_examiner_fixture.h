@@ -27,6 +27,7 @@ sites:
   - {name: shop-asks, for: answer, ask: socket, match: "... < shop::f3"}
   - {name: shop-wait, for: unknown, ask: waker, match: "... < shop::f6"}
   - {name: shop-child, for: answer, ask: child, match: "... < shop::f7"}
+  - {name: shop-till, for: answer, match: "... < shop::f8", interpreted: "pay@till.py"}
 )";
 
 // Functions called "shop::f" and their address, in "shopd".
