@@ -6,6 +6,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "sampler/chain_sums.h"
 #include "sampler/ended_sums.h"
@@ -45,6 +46,19 @@ struct WaitExaminer::WindowSums {
 
 namespace {
 
+// The site of shipped rules at which threads wait for the GIL of their process.
+constexpr std::string_view kGilSite = "python-gil";
+
+WaitPeer own_process(const offcpud_sample& sample) {
+  WaitPeer own{.kind = WaitPeer::Kind::Process,
+               .process = {.tgid = sample.tgid,
+                           .local_tgid = sample.local_tgid,
+                           .start_ns = sample.process_start_ns,
+                           .cgroup_id = sample.cgroup_id}};
+  std::ranges::copy(sample.process_comm, own.process.comm.begin());
+  return own;
+}
+
 using Shares = PlaceClasses::Times;
 
 Shares all_for(WaitFor wait_for) {
@@ -79,11 +93,13 @@ Shares counted_shares_of(const WaitSum& sum, const ExaminedStack& stack,
 void add_ended(WaitExaminer::WindowSums& window, const WaitSum& sum, ExaminedStack& stack,
                const WaitExaminer::Means& means) {
   const Shares counted = counted_shares_of(sum, stack, means);
+  const bool is_for_gil = stack.wait()->site == kGilSite;
+  const WaitPeer own = is_for_gil ? own_process(sum.sample) : WaitPeer();
   for (std::size_t i = 0; i < counted.size(); ++i) {
     if (counted[i] == 0) continue;
     const auto wait_for = static_cast<WaitFor>(i);
     window.ended.add(sum.sample.cgroup_id, wait_for, sum.ended.part(counted[i]));
-    window.peers.add(sum, wait_for, counted[i]);
+    window.peers.add(sum, wait_for, counted[i], is_for_gil ? &own : nullptr);
   }
   KnownWaits& known = means.strata[stratum_of(sum.sample)];
   const Shares* const shares = shares_of(stack, means);
