@@ -44,16 +44,26 @@ void SiteClasses::number(const Snapshot& snapshot, std::span<const std::uint32_t
   }
 }
 
+void SiteClasses::number_interpreted(const InterpretedStack* stack) {
+  interpreted_.clear();
+  if (stack == nullptr) return;
+  for (auto frame = stack->frames.rbegin(); frame != stack->frames.rend(); ++frame) {
+    interpreted_.push_back(classifier_.interpreted_frame(frame->function));
+  }
+}
+
 // The executable is known by the name of its process only, which is what `explain-stack` finds in
 // an answer in JSON, too.
 void SiteClasses::classify(const Snapshot& snapshot, StackEntry& entry, const BlockSum& sum,
                            bool own_timer) {
   number(snapshot, entry.user, user_);
   number(snapshot, entry.kernel, kernel_);
+  number_interpreted(sum.interpreted.get());
   const WaitClass found = classifier_.classify({.exe = classifier_.executable(entry.comm),
                                                 .reason = entry.reason,
                                                 .user = user_,
-                                                .kernel = kernel_});
+                                                .kernel = kernel_,
+                                                .interpreted = interpreted_});
   entry.wait_for = found.wait_for;
   entry.site = found.site;
 

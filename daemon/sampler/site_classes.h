@@ -53,6 +53,7 @@ class SiteClasses final : public WaitClasses {
 
   void number(const Snapshot& snapshot, std::span<const std::uint32_t> frames,
               std::vector<FrameKind>& kinds);
+  void number_interpreted(const InterpretedStack* stack);
   [[nodiscard]] std::uint64_t place_of(const StackEntry& entry, const BlockSum& sum) const;
   using Times = PlaceClasses::Times;
 
@@ -62,10 +63,11 @@ class SiteClasses final : public WaitClasses {
 
   WaitClassifier& classifier_;
   EvidenceInUse evidence_;
-  std::vector<KnownFrame> known_;         // by frame of the snapshot
-  std::vector<FrameKind> user_, kernel_;  // of the entry in hand; kept for their room
-  std::vector<SeenWaits> waits_;          // of all entries
-  std::vector<EntryWaits> asking_;        // entries that evidence of wakers decides
+  std::vector<KnownFrame> known_;  // by frame of the snapshot
+  // Of the entry in hand; kept for their room.
+  std::vector<FrameKind> user_, kernel_, interpreted_;
+  std::vector<SeenWaits> waits_;    // of all entries
+  std::vector<EntryWaits> asking_;  // entries that evidence of wakers decides
 };
 
 }  // namespace offcpud

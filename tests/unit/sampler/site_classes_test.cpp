@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +25,7 @@ sites:
   - {name: shop-wait, for: unknown, ask: waker, exe: shopd, match: "... < shop::wait"}
   - {name: shop-asks, for: unknown, ask: socket, exe: shopd, match: "... < shop::recv"}
   - {name: kernel-named, for: storage, kernel: "... < submit_bio_wait", reason: disk}
+  - {name: till, for: answer, interpreted: "ask@till.py < ... < main@till.py"}
 )");
 }
 
@@ -70,6 +72,28 @@ TEST(SiteClasses, ClassifiesEntriesByNamesReasonAndProcess) {
   StackEntry kernel_mutex{.comm = "shopd", .reason = OFFCPUD_BLOCKED_KERNEL, .kernel = {3, 4}};
   classes.classify(snapshot, kernel_mutex, sum, false);
   EXPECT_EQ(kernel_mutex.site, "") << "another reason";
+}
+
+TEST(SiteClasses, RulesSeeInterpretedFunctionsOfTheSum) {
+  WaitClassifier classifier(rules());
+  WakerEvidence evidence;
+  ProcessOwners owners;
+  PlaceClasses places;
+  SiteClasses classes(classifier,
+                      {.evidence = evidence, .places = places, .owners = owners, .now = {}});
+  Snapshot snapshot;
+  snapshot.frames = {user("loop")};
+  auto interpreted = std::make_shared<InterpretedStack>();
+  interpreted->frames = {
+      {"ask (till.py)", 12, 0}, {"pay (till.py)", 7, 0}, {"main (till.py)", 0, 0}};
+  BlockSum sum;
+  for (const bool is_known : {false, true, false}) {
+    sum.interpreted = is_known ? interpreted : nullptr;
+    StackEntry entry{.comm = "python3", .reason = OFFCPUD_BLOCKED_CONDVAR, .user = {0}};
+    classes.classify(snapshot, entry, sum, false);
+    EXPECT_EQ(entry.site, is_known ? "till" : "");
+    EXPECT_EQ(entry.wait_for, is_known ? WaitFor::Answer : WaitFor::Unknown);
+  }
 }
 
 // What a snapshot costs: each function once, each stack by numbers.
