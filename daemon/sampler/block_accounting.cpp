@@ -24,7 +24,7 @@ constexpr std::chrono::seconds kAdaptEvery{1};
 // Looks at Python programs: how often; at blocks of which age; and the least time between two, as a
 // multiple of what the last one took.
 constexpr std::chrono::seconds kLookEvery{1};
-constexpr std::chrono::nanoseconds kLookAge(2 * OFFCPUD_IN_PROGRESS_AGE_NS);
+constexpr std::chrono::nanoseconds kLookAge(OFFCPUD_IN_PROGRESS_AGE_NS);
 constexpr int kLookPause = 50;
 // A window must end within 1 s of its time. Until this much is over, the next tick may still end
 // it.

@@ -10,6 +10,7 @@
 
 #include "sampler/chain_sums.h"
 #include "sampler/ended_sums.h"
+#include "sampler/named_past.h"
 #include "sampler/named_stack.h"
 #include "sampler/peer_sums.h"
 #include "sampler/release_sums.h"
@@ -132,8 +133,8 @@ EvidenceVerdict verdict_of(const ExaminedStack& stack, std::uint32_t tid,
   const ProcessPlace& at = stack.at();
   const ThreadAtPlace thread{
       .tgid = at.tgid, .tid = tid, .process_start_ns = at.process_start_ns, .place = at.place};
-  return as_asked(stack.ask(), means.evidence.judge(thread, by_rule.wait_for, means.now),
-                  by_rule.wait_for);
+  const WaitFor before = by_named_past(means.places, thread, by_rule.wait_for, means.now);
+  return as_asked(stack.ask(), means.evidence.judge(thread, before, means.now), before);
 }
 
 LastingBlock lasting_block(const SeenBlock& block, const ExaminedStack& stack,

@@ -96,6 +96,79 @@ TEST(SiteClasses, RulesSeeInterpretedFunctionsOfTheSum) {
   }
 }
 
+// Threads of Python, all of whose waits are at one place for those who see no functions of it.
+class NamedWaitsTest : public testing::Test {
+ protected:
+  struct Waits {
+    std::vector<std::uint32_t> tids;
+    std::string function;  // of Python; empty: not known
+  };
+
+  // What a snapshot says of these waits, in the same order.
+  std::vector<WaitFor> classify(const std::vector<Waits>& all, bool learns = true) {
+    now_ += std::chrono::seconds(10);
+    SiteClasses classes(classifier_, {.evidence = evidence_,
+                                      .places = places_,
+                                      .owners = owners_,
+                                      .learns = learns,
+                                      .now = now_});
+    Snapshot snapshot;
+    snapshot.frames = {user("loop")};
+    for (const Waits& each : all) {
+      BlockSum sum;
+      sum.sample.tgid = 100;
+      sum.sample.process_start_ns = 5;
+      sum.sample.user_end = OFFCPUD_UNWIND_END_ROOT;
+      for (const std::uint32_t tid : each.tids) {
+        sum.pairs.push_back({.tid = tid, .samples = 1, .ns = 1e8, .whole_ns = 1e8, .episodes = 1});
+      }
+      if (!each.function.empty()) {
+        auto stack = std::make_shared<InterpretedStack>();
+        stack->frames = {{each.function + " (till.py)", 12, 0}};
+        sum.interpreted = stack;
+      }
+      StackEntry entry{.comm = "shopd", .reason = OFFCPUD_BLOCKED_CONDVAR, .user = {0}};
+      classes.classify(snapshot, entry, sum, false);
+      snapshot.entries.push_back(entry);
+    }
+    classes.decide(snapshot);
+    std::vector<WaitFor> said;
+    for (const StackEntry& entry : snapshot.entries) said.push_back(entry.wait_for);
+    return said;
+  }
+
+  WaitClassifier classifier_{test::rules_of(R"(
+sites:
+  - {name: till, for: answer, interpreted: "ask@till.py"}
+  - {name: desk, for: work, interpreted: "idle@till.py"}
+  - {name: lock, for: unknown, ask: handover, exe: shopd, match: "loop"}
+)")};
+  WakerEvidence evidence_;
+  PlaceClasses places_;
+  ProcessOwners owners_;
+  MonotonicTime now_{};
+};
+
+TEST_F(NamedWaitsTest, OthersOfTheSameThreadAreForTheSame) {
+  const std::vector<Waits> both = {{{1}, "ask"}, {{2}, "idle"}, {{1}, ""}, {{2}, ""}, {{3}, ""}};
+  const std::vector<WaitFor> told = {WaitFor::Answer, WaitFor::Work, WaitFor::Answer, WaitFor::Work,
+                                     WaitFor::Unknown};
+  EXPECT_EQ(classify(both, false)[2], WaitFor::Unknown) << "a profile brings no evidence";
+  EXPECT_EQ(classify(both), told);
+  // Later ones without names, too.
+  EXPECT_EQ(classify({{{1}, ""}, {{2}, ""}}), (std::vector{WaitFor::Answer, WaitFor::Work}));
+  EXPECT_EQ(classify({{{1}, ""}}, false).at(0), WaitFor::Answer);
+  now_ += PlaceClasses::kKept;
+  EXPECT_EQ(classify({{{1}, ""}}).at(0), WaitFor::Unknown);
+}
+
+TEST_F(NamedWaitsTest, AThreadThatWaitsForSeveralThingsThereIsNotJudgedByThem) {
+  const std::vector<Waits> both = {{{1}, "ask"}, {{1}, "idle"}, {{1}, ""}};
+  EXPECT_EQ(classify(both).at(2), WaitFor::Unknown);
+  // Nor by functions that no rule knows.
+  EXPECT_EQ(classify({{{4}, "ask"}, {{4}, "pay"}, {{4}, ""}}).at(2), WaitFor::Unknown);
+}
+
 // What a snapshot costs: each function once, each stack by numbers.
 TEST(SiteClasses, LooksUpEachFrameOfASnapshotOnce) {
   WaitClassifier classifier(rules());
