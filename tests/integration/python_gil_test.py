@@ -128,13 +128,17 @@ class PythonGil(WaitedOnCase):
     def test_nobody_holds_it_who_gives_it_away_each_time(self):
         unit = self.program(TURNS)
         self.wait_until("threads wait for the GIL", lambda: self.part_of_lock(unit).get("threads", 0) > 1, 60)
-        in_turn = 0
+        self.wait_until("it goes from hand to hand", lambda: self.is_in_turn(unit), 60)
+        in_turn = unseen = 0
         for _ in range(40):
             part = self.part_of_lock(unit)
             self.assertIsNone(part.get("holder"))
             in_turn += "held by many in turn" in (part.get("because") or "")
+            # On a busy host those that want the GIL wait for a CPU at times instead.
+            unseen += "saw nobody wait for it" in (part.get("because") or "")
             time.sleep(0.5)
-        self.expect_at_least("looks that say why nobody is named", 32, in_turn)
+        self.expect_at_least("answers that say why nobody is named", 36, in_turn + unseen)
+        self.expect_at_least("of these, that it goes from hand to hand", 20, in_turn)
 
     def test_a_long_switch_interval_makes_stalls_with_a_holder(self):
         unit = self.program("import sys\nsys.setswitchinterval(100)\n" + SEARCH)

@@ -102,8 +102,9 @@ int main(void) {
                      offsetof(struct _gil_runtime_state, mutex) == 80,
                  "_gil_runtime_state");
 #if PY_VERSION_HEX >= 0x030b0000
-  _Static_assert(offsetof(PyThreadState, native_thread_id) == offsetof(PyThreadState, thread_id) + 8,
-                 "PyThreadState");
+  _Static_assert(
+      offsetof(PyThreadState, native_thread_id) == offsetof(PyThreadState, thread_id) + 8,
+      "PyThreadState");
 #endif
   return 0;
 }
