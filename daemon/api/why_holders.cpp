@@ -27,7 +27,7 @@ namespace {
 constexpr std::array<const char*, kLockNames.size()> kLockWords = {
     "a mutex",           "a robust mutex",        "a priority-inheriting mutex",
     "a read-write lock", "a mutex of the kernel", "a semaphore of the kernel",
-    "a lock on a file"};
+    "a lock on a file",  "the GIL of Python"};
 
 // "debit (tid 7), credit (tid 8)"
 std::string text_of(const Deadlock& deadlock) {

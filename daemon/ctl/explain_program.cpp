@@ -16,6 +16,7 @@
 
 #include "base/amount_text.h"
 #include "base/duration_text.h"
+#include "base/interpreted_name.h"
 #include "base/printable.h"
 #include "config/reason_names.h"
 #include "ctl/locale_signs.h"
@@ -64,10 +65,16 @@ class ExplainedStack {
       : stack_(stack),
         user_(kinds_of(stack.user, false, matcher)),
         kernel_(kinds_of(stack.kernel, true, matcher)) {
+    for (std::size_t i = 0; i < stack.user.size(); ++i) {
+      if (stack.user[i].object != kInterpretedObject) continue;
+      interpreted_.push_back(matcher.interpreted_frame(stack.user[i].function));
+      interpreted_at_.push_back(i);
+    }
     explanation_ = explain_site(matcher, {.exe = matcher.executable(stack.exe),
                                           .reason = stack.reason,
                                           .user = user_,
-                                          .kernel = kernel_});
+                                          .kernel = kernel_,
+                                          .interpreted = interpreted_});
   }
 
   [[nodiscard]] WaitFor wait_for() const {
@@ -120,8 +127,10 @@ class ExplainedStack {
     std::map<std::size_t, const FramePattern*> fits;
     for (const FrameOfRule& each : explanation_.frames) {
       if (each.kernel != kernel) continue;
-      fits[each.frame] = each.pattern;
-      shown = std::max(shown, std::min(frames.size(), frames.size() - each.frame + kFramesBehind));
+      const bool is_interpreted = each.pattern->kind == PatternKind::Interpreted;
+      const std::size_t at = is_interpreted ? interpreted_at_[each.frame] : each.frame;
+      fits[at] = each.pattern;
+      shown = std::max(shown, std::min(frames.size(), frames.size() - at + kFramesBehind));
     }
     for (std::size_t i = 0; i < shown; ++i) {
       const std::size_t at = frames.size() - 1 - i;
@@ -137,17 +146,27 @@ class ExplainedStack {
     std::string name = excerpt(frame.function);
     if (kernel) {
       name += " [kernel]";
-    } else if (!frame.object.empty() && !frame.function.starts_with(frame.object)) {
+    } else if (!frame.object.empty() && frame.object != kInterpretedObject &&
+               !frame.function.starts_with(frame.object)) {
       name += " in " + excerpt(frame.object);
     }
     out += fit == nullptr ? "      " : "    > ";
     out += name;
     if (fit != nullptr) {
-      const auto* const alternative = fit->first_fit(frame.function, frame.object);
+      const auto* const alternative = first_fit(*fit, frame);
       if (name.size() < kNameWidth) out.append(kNameWidth - name.size(), ' ');
       out += "  fits " + (alternative == nullptr ? fit->text : text_of(*alternative));
     }
     out += '\n';
+  }
+
+  static const FramePattern::Alternative* first_fit(const FramePattern& pattern,
+                                                    const ReadFrame& frame) {
+    if (pattern.kind != PatternKind::Interpreted) {
+      return pattern.first_fit(frame.function, frame.object);
+    }
+    const InterpretedName name = interpreted_name(frame.function);
+    return pattern.first_fit(name.function, name.file);
   }
 
   void add_near(std::string& out) const {
@@ -163,7 +182,8 @@ class ExplainedStack {
   }
 
   const ReadStack& stack_;
-  std::vector<FrameKind> user_, kernel_;
+  std::vector<FrameKind> user_, kernel_, interpreted_;
+  std::vector<std::size_t> interpreted_at_;  // places of interpreted_ in the user stack
   SiteExplanation explanation_;
 };
 

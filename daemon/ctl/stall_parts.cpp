@@ -31,6 +31,7 @@ std::string holder_text(const Json& holder) {
 // "mutex", "file lock".
 std::string lock_text(const Json& holder) {
   std::string lock = text_of(holder, "lock");
+  if (lock == "python_gil") return "GIL of Python";
   std::ranges::replace(lock, '_', ' ');
   return lock;
 }

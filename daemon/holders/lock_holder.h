@@ -25,16 +25,18 @@ enum class LockKind : std::uint8_t {
   KernelMutex,
   KernelRwsem,  // held by a writer
   File,         // flock(2), fcntl(2)
+  PythonGil,    // of CPython
 };
 
 // The one place where they are spelled.
-inline constexpr std::array<std::string_view, 7> kLockNames = {
-    "mutex", "robust_mutex", "pi_mutex", "rwlock", "kernel_mutex", "kernel_rwsem", "file_lock"};
+inline constexpr std::array<std::string_view, 8> kLockNames = {
+    "mutex",        "robust_mutex", "pi_mutex",  "rwlock",
+    "kernel_mutex", "kernel_rwsem", "file_lock", "python_gil"};
 
 constexpr std::string_view name_of(LockKind kind) {
   return kLockNames[static_cast<std::size_t>(kind)];
 }
-static_assert(name_of(LockKind::File) == "file_lock");
+static_assert(name_of(LockKind::PythonGil) == "python_gil");
 
 // Who holds the lock that a thread waits for. A value type.
 struct LockHolder {

@@ -12,6 +12,7 @@ namespace {
 constexpr PythonLayout kOldest{.minor = 8,
                                .thread_key = 1396,
                                .interpreters = 32,
+                               .gil = 1152,
                                .thread_id = 176,
                                .frame = 24,
                                .code = 32,
@@ -30,6 +31,7 @@ constexpr PythonLayout as_3_9() {
   PythonLayout layout = kOldest;
   layout.minor = 9;
   layout.thread_key = 588;
+  layout.gil = 352;
   return layout;
 }
 
@@ -44,6 +46,7 @@ constexpr PythonLayout as_3_11() {
   return {.minor = 11,
           .thread_key = 596,
           .interpreters = 40,
+          .gil = 360,
           .thread_id = 152,
           .frame = 56,
           .has_cframes = true,
@@ -69,6 +72,7 @@ constexpr PythonLayout as_3_12() {
   return {.minor = 12,
           .thread_key = 1548,
           .interpreters = 40,
+          .gil = 384,
           .thread_id = 136,
           .frame = 56,
           .has_cframes = true,
@@ -94,6 +98,7 @@ constexpr PythonLayout as_3_13() {
   layout.minor = 13;
   layout.thread_key = 2164;
   layout.interpreters = 632;
+  layout.gil = 16;
   layout.thread_id = 152;
   layout.frame = 72;
   layout.has_cframes = false;

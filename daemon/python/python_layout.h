@@ -16,6 +16,9 @@ struct PythonLayout {
   // _PyRuntime
   std::uint32_t thread_key = 0;    // autoTSSkey._key, 4 bytes: the pthread key of the thread state
   std::uint32_t interpreters = 0;  // interpreters.head
+  // The GIL's struct _gil_runtime_state: up to 3.11 in _PyRuntime, then a pointer to it in
+  // PyInterpreterState.
+  std::uint32_t gil = 0;
   // PyThreadState
   std::uint32_t thread_id = 0;  // pthread_self(): with glibc, the thread pointer
   std::uint32_t frame = 0;      // the innermost frame; in 3.11 and 3.12 the innermost _PyCFrame
@@ -39,6 +42,10 @@ struct PythonLayout {
   [[nodiscard]] bool is_one_each() const { return minor <= 10; }
   // Each C function that runs frames has a shim frame among those of Python.
   [[nodiscard]] bool has_shims() const { return minor >= 12; }
+  [[nodiscard]] bool has_gil_pointer() const { return minor >= 12; }
+  // PyThreadState has the number that the kernel gave the thread, behind its thread_id.
+  [[nodiscard]] bool has_native_id() const { return minor >= 11; }
+  [[nodiscard]] std::uint32_t native_id() const { return thread_id + 8; }
   // A build says its own offsets: _Py_DebugOffsets at the start of _PyRuntime.
   [[nodiscard]] bool has_debug_offsets() const { return minor >= 13; }
 };

@@ -70,6 +70,7 @@ FoundPython find_by(const MemoryWords& memory, const PythonLayout& layout,
   }
   const auto eval = symbols.find("_PyEval_EvalFrameDefault");
   return {.runtime = PythonRuntime{.layout = &layout,
+                                   .address = runtime,
                                    .thread_key = *key,
                                    .code_type = code_type->address,
                                    .eval_begin = eval ? eval->address : 0,

@@ -14,6 +14,7 @@ namespace offcpud {
 // What is needed to read the stacks of a process with a CPython.
 struct PythonRuntime {
   const PythonLayout* layout = nullptr;
+  std::uint64_t address = 0;     // of _PyRuntime
   std::uint32_t thread_key = 0;  // the pthread key of the thread state, one of kThreadKeys
   std::uint64_t code_type = 0;   // PyCode_Type: the type of each code object
   // The C function that runs frames (_PyEval_EvalFrameDefault), or the part of it that has the

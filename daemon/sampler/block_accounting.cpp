@@ -24,7 +24,7 @@ constexpr std::chrono::seconds kAdaptEvery{1};
 // Looks at Python programs: how often; at blocks of which age; and the least time between two, as a
 // multiple of what the last one took.
 constexpr std::chrono::seconds kLookEvery{1};
-constexpr std::chrono::nanoseconds kLookAge(2 * OFFCPUD_IN_PROGRESS_AGE_NS);
+constexpr std::chrono::nanoseconds kLookAge(OFFCPUD_IN_PROGRESS_AGE_NS);
 constexpr int kLookPause = 50;
 // A window must end within 1 s of its time. Until this much is over, the next tick may still end
 // it.
@@ -215,6 +215,7 @@ void BlockAccounting::add(SampleWindow& window, const SampledBlock& block) {
   if (following_ && !is_located(*sum)) reports_.located_early();
   parts_.naming.read_runtime_names(*sum);
   if (parts_.jit != nullptr) note_jit_code(*parts_.jit, *sum);
+  if (parts_.python != nullptr) parts_.python->note(sample, sum->user);
 }
 
 // Accounts blocks in progress up to now, in every open window. Recent blocks only go into profiles
@@ -243,6 +244,11 @@ void BlockAccounting::find_holders() {
   auto found = parts_.holders.find(parts_.kernel);
   if (!found) return reports_.warned("holders", found.error().message());
   waits_->set_holders(*std::move(found), parts_.holders.take_unheld());
+  if (parts_.gils == nullptr) return;
+  reports_.at("finding the holders of Python's GIL");
+  auto waits = parts_.gils->take(parts_.kernel);
+  if (!waits) return reports_.warned("holders", waits.error().message());
+  waits_->set_gil_waits(*std::move(waits));
 }
 
 void BlockAccounting::take_blocked() {
@@ -279,11 +285,13 @@ void BlockAccounting::look_at_python() {
   reports_.at("looking at Python programs");
   for (const std::uint32_t process : parts_.python->processes_to_look_at()) {
     const auto looked = parts_.kernel.look_at(process, [this](const auto& record) {
+      if (parts_.gils != nullptr) parts_.gils->see(record);
       const std::chrono::nanoseconds age(record.sample.ended_ns - record.sample.since_ns);
       const bool is_new = age >= kLookAge && !parts_.python->knows(record.sample);
       if (is_new && blocked_records_.size() < kBlockedAtOnce) blocked_records_.push_back(record);
     });
     if (!looked) reports_.warned("python", looked.error().message());
+    if (parts_.gils != nullptr) parts_.gils->end_look();
     (void)walk_stacks();
     blocked_records_.clear();
   }

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "jit/jit_codes.h"
 #include "sampler/address_locator.h"
+#include "sampler/gil_looks.h"
 #include "sampler/holder_finder.h"
 #include "sampler/kernel_frames.h"
 #include "sampler/naming_queue.h"
@@ -38,6 +39,7 @@ struct AccountingParts {
   NamingQueue& naming;
   JitCodes* jit;         // null: code made at run time is not read from memory
   PythonStacks* python;  // null: functions of Python are not read from memory
+  GilLooks* gils;        // null: nobody asks who holds the GIL of programs of Python
   std::shared_ptr<const CgroupDirectory> cgroups;
   const Clock& clock;
 };

@@ -7,7 +7,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "peers/peer_of.h"
+#include "sampler/lock_owner.h"
 
 namespace offcpud {
 namespace {
@@ -27,15 +27,6 @@ std::optional<LockKind> kind_known_to_kernel(std::uint32_t kind) {
     default:
       return std::nullopt;
   }
-}
-
-LockHolder holder_of(const offcpud_owner& owner, LockKind kind) {
-  LockHolder holder{.kind = kind,
-                    .tid = owner.tid,
-                    .local_tid = owner.local_tid,
-                    .process = process_of(owner.process)};
-  std::ranges::copy(owner.comm, holder.comm.begin());
-  return holder;
 }
 
 }  // namespace

@@ -56,11 +56,13 @@ void fold(std::vector<PeerWaits>& rows) {
 
 }  // namespace
 
-void PeerSums::add(const WaitSum& sum, WaitFor wait_for, double share) {
+void PeerSums::add(const WaitSum& sum, WaitFor wait_for, double share, const WaitPeer* otherwise) {
   const offcpud_sample& sample = sum.sample;
   const Waiter waiter{sample.local_tgid, sample.process_start_ns, sample.cgroup_id};
   for (const PeerTime& each : sum.peers.times()) {
-    PeerWaits& row = of(waiter, wait_for, each.peer);
+    const bool is_unknown = each.peer.kind == WaitPeer::Kind::Unknown;
+    PeerWaits& row =
+        of(waiter, wait_for, is_unknown && otherwise != nullptr ? *otherwise : each.peer);
     row.ended += each.ended.part(share);
     row.time += each.within.part(share);
     if (sample.kind == OFFCPUD_BLOCKED_CHILD) row.child += each.within.part(share);

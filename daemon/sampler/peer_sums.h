@@ -25,8 +25,8 @@ class PeerSums {
   // Both must outlive the object.
   PeerSums(WindowPaths& paths, PeerNames& names) : paths_(paths), names_(names) {}
 
-  // A share of blocks that ended.
-  void add(const WaitSum& sum, WaitFor wait_for, double share);
+  // A share of blocks that ended. `otherwise`: whom they waited on if nobody was seen; may be null.
+  void add(const WaitSum& sum, WaitFor wait_for, double share, const WaitPeer* otherwise = nullptr);
   // A block that lasts, or was long. `holder`: of the lock that it waits for; may be null.
   void add(const SeenBlock& block, WaitFor wait_for, const LockHolder* holder);
   // Blocks of a cgroup that found no room.

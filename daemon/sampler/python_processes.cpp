@@ -124,6 +124,32 @@ std::vector<std::uint32_t> PythonProcesses::next_to_look_at() {
   return found;
 }
 
+// It may have several: one in the program and one in a library, or one of a program that it ran
+// before.
+const PythonProcesses::Key* PythonProcesses::latest_of(std::uint32_t tgid,
+                                                       std::uint64_t start_ns) const {
+  const Key* latest = nullptr;
+  MonotonicTime seen{};
+  for (auto known = known_.lower_bound({tgid, start_ns, 0, 0}); known != known_.end(); ++known) {
+    const auto& [key, has] = *known;
+    if (std::get<0>(key) != tgid || std::get<1>(key) != start_ns) break;
+    if (!has.runtime || (latest != nullptr && has.seen <= seen)) continue;
+    latest = &key;
+    seen = has.seen;
+  }
+  return latest;
+}
+
+std::shared_ptr<const PythonRuntime> PythonProcesses::runtime_of(std::uint32_t tgid,
+                                                                 std::uint64_t start_ns) const {
+  const Key* const latest = latest_of(tgid, start_ns);
+  return latest == nullptr ? nullptr : known_.at(*latest).runtime;
+}
+
+void PythonProcesses::keep(std::uint32_t tgid, std::uint64_t start_ns) {
+  if (const Key* const latest = latest_of(tgid, start_ns)) known_.at(*latest).seen = clock_.now();
+}
+
 void PythonProcesses::forget_oldest() {
   known_.erase(
       std::ranges::min_element(known_, {}, [](const auto& item) { return item.second.seen; }));

@@ -53,6 +53,12 @@ class PythonProcesses {
   // Python.
   void mismatch(const offcpud_sample& sample);
 
+  // What find() has found of the process last; null: nothing, or it is refused.
+  [[nodiscard]] std::shared_ptr<const PythonRuntime> runtime_of(std::uint32_t tgid,
+                                                                std::uint64_t start_ns) const;
+  // The process counts as found now.
+  void keep(std::uint32_t tgid, std::uint64_t start_ns);
+
   // At most kMostLookedAt processes that have a CPython and were found within kLookedAtFor, by
   // their numbers in the daemon's PID namespace. If there are more, they take turns.
   [[nodiscard]] std::vector<std::uint32_t> next_to_look_at();
@@ -72,6 +78,7 @@ class PythonProcesses {
     bool may_change = false;
     MonotonicTime looked{}, seen{};
   };
+  [[nodiscard]] const Key* latest_of(std::uint32_t tgid, std::uint64_t start_ns) const;
   Known look(const offcpud_sample& sample, const LocatedFrame& frame, const std::string& name);
   void refuse(const offcpud_sample& sample, const std::string& name, const FoundPython& found);
   [[nodiscard]] FoundPython find_at(std::uint32_t tgid, const LocatedFrame& frame,

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/word_hash.h"
+#include "offcpud.h"
 #include "python/python_reader.h"
 #include "sampler/python_placing.h"
 
@@ -78,6 +79,11 @@ void PythonStacks::choose(const offcpud_blocked_record& record, const RemoteStac
   } else if (found.is == Is::NotNow) {
     ++left_out_;
   }
+}
+
+void PythonStacks::note(const offcpud_sample& sample, std::span<const LocatedFrame> user) {
+  if (sample.kind != OFFCPUD_BLOCKED_CONDVAR || sample.local_tgid == 0) return;
+  (void)processes_.find(sample, user);
 }
 
 void PythonStacks::read(std::span<const offcpud_blocked_record> records,

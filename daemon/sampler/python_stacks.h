@@ -53,6 +53,11 @@ class PythonStacks {
   // Whether this block was read, or has no Python.
   [[nodiscard]] bool knows(const offcpud_sample& sample) { return known_of(sample) != nullptr; }
 
+  // Finds the CPython of the sample's process, so that it is looked at. `user`: the sample's stack.
+  // Only for blocks as those are in which threads wait for the GIL: processes in which no block
+  // lasts long enough for read() are found by these.
+  void note(const offcpud_sample& sample, std::span<const LocatedFrame> user);
+
   // Ends a look at some threads: more may be read in the next one.
   void end_look();
   // Ends a walk over all threads. Forgets the blocks that neither this walk nor the one before has

@@ -67,6 +67,7 @@ SamplingLoop::SamplingLoop(const SamplerInputs& inputs, EventLoop& loop,
           sources_.tables(), memory_, inputs.clock,
           [this](const std::string& sentence) { reports_.warned("python", sentence); }),
       python_(sources_, memory_, python_processes_),
+      gils_(memory_, python_processes_, inputs.clock),
       naming_(symbols_, runtime_names(*symbol_reads_, jit_board_, reports_.refused), inputs.sites,
               inputs.clock),
       accounting_({.kernel = *samples_,
@@ -76,6 +77,7 @@ SamplingLoop::SamplingLoop(const SamplerInputs& inputs, EventLoop& loop,
                    .naming = naming_,
                    .jit = &jit_,
                    .python = &python_,
+                   .gils = &gils_,
                    .cgroups = inputs.cgroups,
                    .clock = inputs.clock},
                   options, reports_) {}
@@ -121,7 +123,7 @@ void SamplingLoop::tell_losses() {
   losses[static_cast<std::size_t>(StackLoss::WakerEvidence)] = naming_.evidence_dropped();
   losses[static_cast<std::size_t>(StackLoss::StackNames)] = naming_.names_left_out();
   losses[static_cast<std::size_t>(StackLoss::Sockets)] = accounting_.sockets_left_out();
-  losses[static_cast<std::size_t>(StackLoss::Locks)] = holders_.left_out();
+  losses[static_cast<std::size_t>(StackLoss::Locks)] = holders_.left_out() + gils_.left_out();
   const auto& refused = python_processes_.refusals();
   for (const auto& [loss, cause] : {std::pair(StackLoss::PythonVersion, PythonRefusal::Version),
                                     std::pair(StackLoss::PythonBuild, PythonRefusal::Build),

@@ -9,6 +9,7 @@
 #include "kernel/block_samples.h"
 #include "runtime/event_loop.h"
 #include "sampler/block_accounting.h"
+#include "sampler/gil_looks.h"
 #include "sampler/python_processes.h"
 #include "sampler/python_stacks.h"
 #include "sampler/stack_sampler.h"
@@ -65,6 +66,7 @@ class SamplingLoop {
   JitCodes jit_;
   PythonProcesses python_processes_;
   PythonStacks python_;
+  GilLooks gils_;
   NamingQueue naming_;
   BlockAccounting accounting_;  // last: it uses the parts above
   EventLoop::Timer* timer_ = nullptr;

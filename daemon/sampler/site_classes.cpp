@@ -7,6 +7,7 @@
 #include <map>
 #include <string_view>
 
+#include "sampler/named_past.h"
 #include "sampler/site_place.h"
 #include "sites/file_evidence.h"
 
@@ -44,18 +45,29 @@ void SiteClasses::number(const Snapshot& snapshot, std::span<const std::uint32_t
   }
 }
 
+void SiteClasses::number_interpreted(const InterpretedStack* stack) {
+  interpreted_.clear();
+  if (stack == nullptr) return;
+  for (auto frame = stack->frames.rbegin(); frame != stack->frames.rend(); ++frame) {
+    interpreted_.push_back(classifier_.interpreted_frame(frame->function));
+  }
+}
+
 // The executable is known by the name of its process only, which is what `explain-stack` finds in
 // an answer in JSON, too.
 void SiteClasses::classify(const Snapshot& snapshot, StackEntry& entry, const BlockSum& sum,
                            bool own_timer) {
   number(snapshot, entry.user, user_);
   number(snapshot, entry.kernel, kernel_);
+  number_interpreted(sum.interpreted.get());
   const WaitClass found = classifier_.classify({.exe = classifier_.executable(entry.comm),
                                                 .reason = entry.reason,
                                                 .user = user_,
-                                                .kernel = kernel_});
+                                                .kernel = kernel_,
+                                                .interpreted = interpreted_});
   entry.wait_for = found.wait_for;
   entry.site = found.site;
+  if (evidence_.learns && !interpreted_.empty()) note_named(entry, sum, found.wait_for);
 
   const auto by = by_files(found.ask, sum.sample.waited_on);
   if (by) entry.wait_for = by->wait_for;
@@ -102,6 +114,25 @@ void SiteClasses::classify(const Snapshot& snapshot, StackEntry& entry, const Bl
   }
 }
 
+// Only of places where wakers are asked about waits without such functions.
+void SiteClasses::note_named(const StackEntry& entry, const BlockSum& sum, WaitFor wait_for) {
+  const WaitClass unnamed = classifier_.classify({.exe = classifier_.executable(entry.comm),
+                                                  .reason = entry.reason,
+                                                  .user = user_,
+                                                  .kernel = kernel_});
+  if (unnamed.ask != SiteQuestion::Waker && unnamed.ask != SiteQuestion::Handover) return;
+  const ProcessPlace at{.tgid = sum.sample.tgid,
+                        .process_start_ns = sum.sample.process_start_ns,
+                        .place = place_of(entry, sum)};
+  if (at.place == 0) return;
+  const ShareOwner owner = evidence_.owners.of(sum.sample);
+  for (const WakePair& pair : sum.pairs) {
+    NamedWaits& named = named_[place_of_thread(at, pair.tid)];
+    named.owner = owner;
+    named.times[static_cast<std::size_t>(wait_for)] += pair.whole_ns;
+  }
+}
+
 // A stack of too many frames has one more, at its root, that says so.
 std::uint64_t SiteClasses::place_of(const StackEntry& entry, const BlockSum& sum) const {
   if (!is_place(sum.sample.user_end)) return 0;
@@ -118,11 +149,22 @@ const SiteClasses::Times* SiteClasses::said_of(const ProcessPlace& at) const {
 }
 
 void SiteClasses::decide(Snapshot& snapshot) {
-  if (evidence_.learns) evidence_.evidence.learn(waits_, evidence_.now);
+  if (evidence_.learns) {
+    evidence_.evidence.learn(waits_, evidence_.now);
+    tell_named();
+  }
   for (const EntryWaits& each : asking_) {
     if (each.count != 0) snapshot.entries[each.entry].wait_for = most_of(judge(each));
   }
   if (evidence_.learns) tell_places();
+}
+
+void SiteClasses::tell_named() {
+  for (const auto& [at, named] : named_) {
+    if (!evidence_.places.put(at, named.owner, named.times, evidence_.now)) {
+      evidence_.evidence.add_left_out(1);
+    }
+  }
 }
 
 // Windows see all entries of a place as one, so their times are added up.
@@ -152,8 +194,9 @@ void SiteClasses::tell_places() {
 SiteClasses::Times SiteClasses::judge(const EntryWaits& entry) const {
   Times times{};
   for (const SeenWaits& each : std::span(waits_).subspan(entry.first, entry.count)) {
-    const auto by_wakers = evidence_.evidence.judge(each.at, each.wait_for, evidence_.now);
-    const auto verdict = as_asked(entry.ask, by_wakers, each.wait_for);
+    const WaitFor by_rule = by_named_past(evidence_.places, each.at, each.wait_for, evidence_.now);
+    const auto by_wakers = evidence_.evidence.judge(each.at, by_rule, evidence_.now);
+    const auto verdict = as_asked(entry.ask, by_wakers, by_rule);
     times[static_cast<std::size_t>(verdict.wait_for)] += each.ns;
   }
   return times;

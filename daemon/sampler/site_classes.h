@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -18,7 +19,7 @@ namespace offcpud {
 // The evidence of wakers and places, and how a snapshot uses it.
 struct EvidenceInUse {
   WakerEvidence& evidence;
-  PlaceClasses& places;  // takes what wakers say, and has what chains say
+  PlaceClasses& places;  // takes what wakers and named waits say, and has what chains say
   ProcessOwners& owners;
   // True for snapshots, which have every sample once. A profile only asks.
   bool learns = false;
@@ -51,21 +52,32 @@ class SiteClasses final : public WaitClasses {
     std::size_t first = 0, count = 0;  // in waits_
   };
 
+  // Waits of one thread at one place whose interpreted functions are known.
+  struct NamedWaits {
+    ShareOwner owner;
+    PlaceClasses::Times times{};
+  };
+
   void number(const Snapshot& snapshot, std::span<const std::uint32_t> frames,
               std::vector<FrameKind>& kinds);
+  void number_interpreted(const InterpretedStack* stack);
+  void note_named(const StackEntry& entry, const BlockSum& sum, WaitFor wait_for);
   [[nodiscard]] std::uint64_t place_of(const StackEntry& entry, const BlockSum& sum) const;
   using Times = PlaceClasses::Times;
 
   [[nodiscard]] Times judge(const EntryWaits& entry) const;
+  void tell_named();
   void tell_places();
   [[nodiscard]] const Times* said_of(const ProcessPlace& at) const;
 
   WaitClassifier& classifier_;
   EvidenceInUse evidence_;
-  std::vector<KnownFrame> known_;         // by frame of the snapshot
-  std::vector<FrameKind> user_, kernel_;  // of the entry in hand; kept for their room
-  std::vector<SeenWaits> waits_;          // of all entries
-  std::vector<EntryWaits> asking_;        // entries that evidence of wakers decides
+  std::vector<KnownFrame> known_;  // by frame of the snapshot
+  // Of the entry in hand; kept for their room.
+  std::vector<FrameKind> user_, kernel_, interpreted_;
+  std::vector<SeenWaits> waits_;              // of all entries
+  std::vector<EntryWaits> asking_;            // entries that evidence of wakers decides
+  std::map<ProcessPlace, NamedWaits> named_;  // by place_of_thread()
 };
 
 }  // namespace offcpud

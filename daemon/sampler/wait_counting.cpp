@@ -132,6 +132,17 @@ void WaitCounting::set_holders(HeldBlocks holders, UnheldBlocks unheld) {
   unheld_ = std::move(unheld);
 }
 
+// With a long switch interval (sys.setswitchinterval), blocks of those who wait for the GIL last.
+void WaitCounting::set_gil_waits(std::vector<GilWait> waits) {
+  for (const GilWait& wait : waits) {
+    cgroups_.add(wait.cgroup_id);
+    if (!wait.holder) continue;
+    cgroups_.add(wait.holder->process.cgroup_id);
+    holders_.emplace(std::pair(wait.tid, wait.block_ns), wait.holder);
+  }
+  gil_waits_ = std::move(waits);
+}
+
 void WaitCounting::add_lost(const LostSamples& lost) {
   lost_.ns += lost.ns;
   lost_.whole_ns += lost.whole_ns;
@@ -175,7 +186,8 @@ WaitInterval WaitCounting::close(const Moment& at) {
           .lost_ns = lost.whole_ns,
           .lost_within_ns = lost.ns,
           .holders = std::exchange(holders_, {}),
-          .unheld = std::exchange(unheld_, {})};
+          .unheld = std::exchange(unheld_, {}),
+          .gil_waits = std::exchange(gil_waits_, {})};
 }
 
 }  // namespace offcpud

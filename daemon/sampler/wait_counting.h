@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "attribution/cgroup_directory.h"
 #include "base/result.h"
@@ -50,6 +51,8 @@ class WaitCounting {
   void add_lasting(const SampledBlock& block);
   // Who holds the locks for which blocks of the last walk wait. Replaces what was known.
   void set_holders(HeldBlocks holders, UnheldBlocks unheld = {});
+  // Who waits for the GIL of programs of Python. Replaces what was known.
+  void set_gil_waits(std::vector<GilWait> waits);
   // Adds blocks whose samples were lost: whole, and the parts that add_lasting() did not get.
   void add_lost(const LostSamples& lost);
   // Call it often: CgroupPaths::retry().
@@ -110,6 +113,7 @@ class WaitCounting {
   LostSamples lost_;
   HeldBlocks holders_, last_holders_;  // of the open window, and of the last one
   UnheldBlocks unheld_;
+  std::vector<GilWait> gil_waits_;
   // Blocks in progress, by thread and beginning.
   std::map<std::pair<std::uint32_t, std::uint64_t>, Told> told_;
 };

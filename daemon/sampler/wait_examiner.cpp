@@ -6,10 +6,12 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 
-#include "base/text.h"
 #include "sampler/chain_sums.h"
 #include "sampler/ended_sums.h"
+#include "sampler/named_past.h"
+#include "sampler/named_stack.h"
 #include "sampler/peer_sums.h"
 #include "sampler/release_sums.h"
 #include "sampler/site_place.h"
@@ -18,7 +20,6 @@
 #include "sampler/window_blocks.h"
 #include "sampler/window_disks.h"
 #include "sites/file_evidence.h"
-#include "stacks/kernel_stack.h"
 #include "stacks/sampling_intervals.h"
 #include "waited.h"
 
@@ -33,34 +34,6 @@ constexpr double kDeaf = 0.5;
 // may be missing.
 constexpr double kDeafOfCgroup = 0.1;
 
-// The frames of one block by name, innermost first.
-struct NamedStack {
-  std::vector<StackFrame> user, kernel;
-};
-
-NamedStack name_stack(const WaitSum& sum, const WaitInterval& interval, FunctionNames& names) {
-  NamedStack stack;
-  for (const LocatedFrame& frame : sum.user) {
-    stack.user.push_back(names.name(sum.sample, frame, false));
-  }
-  std::vector<StackFrame> kernel;
-  for (const std::uint64_t address : sum.kernel()) {
-    const auto found = interval.kernel_names.find(address);
-    if (found != interval.kernel_names.end()) kernel.push_back(found->second);
-  }
-  const auto kept = without_switch(kernel);
-  stack.kernel.assign(kept.begin(), kept.end());
-  return stack;
-}
-
-std::vector<SiteFrame> outermost_first(std::span<const StackFrame> frames) {
-  std::vector<SiteFrame> turned;
-  turned.reserve(frames.size());
-  for (const StackFrame& frame : frames) turned.push_back({frame.function, frame.object});
-  std::ranges::reverse(turned);
-  return turned;
-}
-
 }  // namespace
 
 struct WaitExaminer::WindowSums {
@@ -73,6 +46,19 @@ struct WaitExaminer::WindowSums {
 };
 
 namespace {
+
+// The site of shipped rules at which threads wait for the GIL of their process.
+constexpr std::string_view kGilSite = "python-gil";
+
+WaitPeer own_process(const offcpud_sample& sample) {
+  WaitPeer own{.kind = WaitPeer::Kind::Process,
+               .process = {.tgid = sample.tgid,
+                           .local_tgid = sample.local_tgid,
+                           .start_ns = sample.process_start_ns,
+                           .cgroup_id = sample.cgroup_id}};
+  std::ranges::copy(sample.process_comm, own.process.comm.begin());
+  return own;
+}
 
 using Shares = PlaceClasses::Times;
 
@@ -108,11 +94,13 @@ Shares counted_shares_of(const WaitSum& sum, const ExaminedStack& stack,
 void add_ended(WaitExaminer::WindowSums& window, const WaitSum& sum, ExaminedStack& stack,
                const WaitExaminer::Means& means) {
   const Shares counted = counted_shares_of(sum, stack, means);
+  const bool is_for_gil = stack.wait()->site == kGilSite;
+  const WaitPeer own = is_for_gil ? own_process(sum.sample) : WaitPeer();
   for (std::size_t i = 0; i < counted.size(); ++i) {
     if (counted[i] == 0) continue;
     const auto wait_for = static_cast<WaitFor>(i);
     window.ended.add(sum.sample.cgroup_id, wait_for, sum.ended.part(counted[i]));
-    window.peers.add(sum, wait_for, counted[i]);
+    window.peers.add(sum, wait_for, counted[i], is_for_gil ? &own : nullptr);
   }
   KnownWaits& known = means.strata[stratum_of(sum.sample)];
   const Shares* const shares = shares_of(stack, means);
@@ -145,8 +133,8 @@ EvidenceVerdict verdict_of(const ExaminedStack& stack, std::uint32_t tid,
   const ProcessPlace& at = stack.at();
   const ThreadAtPlace thread{
       .tgid = at.tgid, .tid = tid, .process_start_ns = at.process_start_ns, .place = at.place};
-  return as_asked(stack.ask(), means.evidence.judge(thread, by_rule.wait_for, means.now),
-                  by_rule.wait_for);
+  const WaitFor before = by_named_past(means.places, thread, by_rule.wait_for, means.now);
+  return as_asked(stack.ask(), means.evidence.judge(thread, before, means.now), before);
 }
 
 LastingBlock lasting_block(const SeenBlock& block, const ExaminedStack& stack,
@@ -352,10 +340,8 @@ WaitExaminer::Examined WaitExaminer::examine(const WaitSum& sum, const WaitInter
   }
 
   const NamedStack stack = name_stack(sum, interval, means.names);
-  const WaitClass found =
-      means.classifier.classify(up_to_nul(sum.sample.process_comm), sum.sample.kind,
-                                outermost_first(stack.user), outermost_first(stack.kernel));
-  // Rules and places are about the interpreter's own functions.
+  const WaitClass found = classify(means.classifier, sum, stack);
+  // Rules and places see the interpreter's own functions, too.
   StackTexts texts = texts_of(with_interpreted(stack.user, sum.interpreted.get()), stack.kernel);
   if (texts.shortened && !is_idle(found.wait_for)) ++shortened_;
   ExaminedWait wait{.wait_for = found.wait_for,

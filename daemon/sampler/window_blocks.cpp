@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampler/window_blocks.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -35,6 +39,17 @@ HeldWait held_wait(const SeenBlock& block, const std::shared_ptr<const LockHolde
           .holder = holder};
 }
 
+HeldWait held_wait(const GilWait& wait, WindowPaths& paths) {
+  return {.tid = wait.tid,
+          .pid = wait.local_tgid,
+          .since_ns = wait.since_ns,
+          .age_ns = wait.seen_ns - wait.since_ns,
+          .wait_for = WaitFor::Lock,
+          .cgroup = paths.of(wait.cgroup_id),
+          .holder_cgroup = paths.of(wait.holder->process.cgroup_id),
+          .holder = wait.holder};
+}
+
 }  // namespace
 
 std::shared_ptr<const ExaminedWait> WindowBlocks::add(const SeenBlock& block, ExaminedStack& stack,
@@ -54,7 +69,30 @@ std::shared_ptr<const ExaminedWait> WindowBlocks::add(const SeenBlock& block, Ex
   return wait;
 }
 
+// Who waits for the GIL does so in many blocks, one after the other. One that lasts is there
+// already; and one that began after the look is for something else.
+void WindowBlocks::add_gil_waits() {
+  if (interval_.gil_waits.empty()) return;
+  std::map<std::uint32_t, std::uint64_t> lasting;  // by thread, since when
+  for (const SeenBlock& block : interval_.waits.blocks) {
+    if (block.lasts) lasting[block.tid] = block.since_ns;
+  }
+  std::set<std::uint32_t> held;
+  for (const HeldWait& wait : held_) held.insert(wait.tid);
+  for (const GilWait& wait : interval_.gil_waits) {
+    const auto block = lasting.find(wait.tid);
+    if (block != lasting.end() && block->second > wait.seen_ns) continue;
+    if (!wait.holder) {
+      unheld_.add(wait.cgroup_id, wait.look);
+    } else if (held.insert(wait.tid).second) {
+      held_.push_back(held_wait(wait, paths_));
+    }
+  }
+  std::ranges::stable_sort(held_, {}, &HeldWait::tid);
+}
+
 void WindowBlocks::take(WaitWindow& window) && {
+  add_gil_waits();
   window.held = std::move(held_);
   window.unheld = unheld_.by_path(paths_);
 }

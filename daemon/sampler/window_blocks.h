@@ -26,10 +26,12 @@ class WindowBlocks {
   std::shared_ptr<const ExaminedWait> add(const SeenBlock& block, ExaminedStack& stack,
                                           const EvidenceVerdict& verdict);
 
-  // Adds what was found out of holders.
+  // Adds what was found out of holders, also of Python's GIL.
   void take(WaitWindow& window) &&;
 
  private:
+  void add_gil_waits();
+
   const WaitInterval& interval_;
   WindowPaths& paths_;
   SiteSums& sites_;

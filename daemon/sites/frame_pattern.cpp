@@ -13,11 +13,17 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kAnyFunction = "*";
-constexpr std::string_view kMain = "main";   // means the same in every program
+// These mean the same in every program.
+constexpr std::string_view kMain = "main", kModule = "<module>";
 constexpr std::string_view kPlace = "!fn_";  // "libc.so.6!fn_85e40"
 
 Error problem(const std::string& what) {
   return Error(what, ErrorKind::Configuration);
+}
+
+// Whether the names are those of functions that a compiler made.
+constexpr bool is_compiled(PatternKind kind) {
+  return kind == PatternKind::User || kind == PatternKind::Kernel;
 }
 
 // What was meant as "..." or " < ". Templates of C++ have < without spaces, and > with a space only
@@ -48,7 +54,7 @@ Result<FramePattern::Alternative> parse_alternative(std::string_view text, Patte
   if (kind == PatternKind::Kernel && names_object) {
     return problem(quotation(text) + " names an object; functions of the kernel have none");
   }
-  if (!is_plain_name(kind) && without_compiler_suffix(function) != function) {
+  if (is_compiled(kind) && without_compiler_suffix(function) != function) {
     return problem(
         quotation(function) +
         " ends in a suffix of compilers, which names have no more when they are compared: "
@@ -118,13 +124,16 @@ bool FramePattern::covers(const FramePattern& other) const {
 }
 
 const FramePattern::Alternative* FramePattern::first_short_name() const {
-  const auto is_short = [](const Alternative& each) {
+  const bool is_interpreted = kind == PatternKind::Interpreted;
+  const auto is_short = [is_interpreted](const Alternative& each) {
     if (!each.object.empty() && each.object != "*") return false;
-    if (each.function == kAnyFunction || each.function == kMain) return false;
+    if (each.function == kAnyFunction || each.function == (is_interpreted ? kModule : kMain)) {
+      return false;
+    }
     const auto stars = static_cast<std::size_t>(std::ranges::count(each.function, '*'));
-    return each.function.size() - stars < kLeastOwnName &&
-           each.function.find("::") == std::string::npos &&
-           each.function.find('.') == std::string::npos;
+    if (each.function.size() - stars >= kLeastOwnName) return false;
+    return is_interpreted || (each.function.find("::") == std::string::npos &&
+                              each.function.find('.') == std::string::npos);
   };
   const auto found = std::ranges::find_if(alternatives, is_short);
   return found == alternatives.end() ? nullptr : &*found;
@@ -161,6 +170,11 @@ std::string_view object_of_frame(std::string_view function, std::string_view obj
 }
 
 ComparedName compared_name(PatternKind kind, std::string_view name, std::string_view object) {
+  if (kind == PatternKind::Interpreted) {
+    return {.name = name,
+            .object = object,
+            .has_name = name.size() <= kLongestFrameName && !name.empty() && name.front() != '['};
+  }
   const bool plain = is_plain_name(kind);
   const bool has_name = name.size() <= kLongestFrameName && (plain || is_function_name(name));
   return {.name = has_name && !plain ? without_compiler_suffix(name) : name,

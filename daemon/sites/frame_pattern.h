@@ -10,9 +10,11 @@
 
 namespace offcpud {
 
-// What a pattern is for: functions of programs, functions of the kernel, names of executables, and
-// why goroutines wait, as Go's runtime says it.
-enum class PatternKind { User, Kernel, Exe, Goroutine };
+// What a pattern is for: functions of programs, functions of the kernel, names of executables, why
+// goroutines wait, as Go's runtime says it, and functions that an interpreter runs, whose object is
+// their file.
+enum class PatternKind { User, Kernel, Exe, Goroutine, Interpreted };
+inline constexpr std::size_t kPatternKinds = 5;
 
 // Whether such patterns are compared with whole names that are no functions.
 constexpr bool is_plain_name(PatternKind kind) {
@@ -47,7 +49,8 @@ struct FramePattern {
   [[nodiscard]] bool covers(const FramePattern& other) const;
 
   // The first alternative that names no object and is too short to mean one function only; null:
-  // none. A name is long enough with kLeastOwnName bytes besides stars, or with `::` or `.` in it.
+  // none. A name is long enough with kLeastOwnName bytes besides stars, or with `::` or `.` in it,
+  // which says nothing of interpreted functions: many classes have the same name.
   static constexpr std::size_t kLeastOwnName = 12;
   [[nodiscard]] const Alternative* first_short_name() const;
 };

@@ -61,7 +61,7 @@ class PatternIndex {
     return kinds_[static_cast<std::size_t>(kind)];
   }
 
-  OfKind kinds_[4];  // by PatternKind
+  OfKind kinds_[kPatternKinds];  // by PatternKind
   std::vector<FramePattern> patterns_;
 };
 

@@ -32,6 +32,7 @@ class Explainer {
                           [](const NearRule& near) { return near.partly; });
     if (explanation.rule != nullptr) {
       add_frames(explanation, explanation.rule->match, wait_.user, false);
+      add_frames(explanation, explanation.rule->interpreted, wait_.interpreted, false);
       add_frames(explanation, explanation.rule->kernel, wait_.kernel, true);
     }
     return explanation;
@@ -97,6 +98,7 @@ class Explainer {
     }
     for (const auto& [key, steps, frames] :
          {std::tuple{"match", Steps(each.match), wait_.user},
+          std::tuple{"interpreted", Steps(each.interpreted), wait_.interpreted},
           std::tuple{"kernel", Steps(each.kernel), wait_.kernel}}) {
       if (steps.empty()) continue;
       std::string missing = lack(key, steps, frames, partly);

@@ -12,7 +12,8 @@ namespace offcpud {
 // A frame that a rule looked for.
 struct FrameOfRule {
   bool kernel = false;
-  std::size_t frame = 0;                  // index into SiteWait::user or kernel
+  std::size_t frame =
+      0;  // index into SiteWait::user, kernel or, by the pattern's kind, interpreted
   const FramePattern* pattern = nullptr;  // the pattern that it fits
 };
 
@@ -26,8 +27,9 @@ struct NearRule {
 // Which rule takes a wait, and why. Pointers are good as long as the rules.
 struct SiteExplanation {
   const PreparedRule* rule = nullptr;  // null: no rule takes it
-  std::vector<FrameOfRule> frames;     // innermost first, user before kernel
-  std::vector<NearRule> near;          // of those before `rule`, partly fitting ones first
+  // Innermost first: those of `user`, then those of `interpreted`, then those of `kernel`.
+  std::vector<FrameOfRule> frames;
+  std::vector<NearRule> near;  // of those before `rule`, partly fitting ones first
 };
 
 SiteExplanation explain_site(SiteMatcher& matcher, const SiteWait& wait);

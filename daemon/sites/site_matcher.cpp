@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/interpreted_name.h"
+
 namespace offcpud {
 namespace {
 
@@ -89,6 +91,11 @@ FrameKind SiteMatcher::kernel_frame(std::string_view function) {
   return look_up(PatternKind::Kernel, function, {});
 }
 
+FrameKind SiteMatcher::interpreted_frame(std::string_view shown) {
+  const InterpretedName name = interpreted_name(shown);
+  return look_up(PatternKind::Interpreted, name.function, name.file);
+}
+
 FrameKind SiteMatcher::executable(std::string_view name) {
   return look_up(PatternKind::Exe, name, {});
 }
@@ -109,6 +116,7 @@ const PreparedRule* SiteMatcher::find(const SiteWait& wait) {
   if (wait.goroutine) insert_all(present_, kinds_[*wait.goroutine].patterns);
   for (const FrameKind frame : wait.user) insert_all(present_, kinds_[frame].patterns);
   for (const FrameKind frame : wait.kernel) insert_all(present_, kinds_[frame].patterns);
+  for (const FrameKind frame : wait.interpreted) insert_all(present_, kinds_[frame].patterns);
 
   StepPlaces places{};
   for (const PreparedRule& each : rules_->rules()) {
@@ -117,7 +125,8 @@ const PreparedRule* SiteMatcher::find(const SiteWait& wait) {
     if (reasons != 0 && (!wait.reason || (reasons >> *wait.reason & 1U) == 0)) continue;
     if (!is_subset(each.needed, present_)) continue;
     ++work_.rules;
-    if (find_in(each.match, wait.user, places) && find_in(each.kernel, wait.kernel, places)) {
+    if (find_in(each.match, wait.user, places) && find_in(each.kernel, wait.kernel, places) &&
+        find_in(each.interpreted, wait.interpreted, places)) {
       return &each;
     }
   }

@@ -31,6 +31,8 @@ struct SiteWait {
                                             // has a reason takes it
   std::optional<FrameKind> goroutine = {};  // why it waits; none: it is a thread
   std::span<const FrameKind> user, kernel;
+  // The functions that an interpreter runs in frames of `user`; empty: none, or not known.
+  std::span<const FrameKind> interpreted = {};
 };
 
 // What was done so far.
@@ -55,6 +57,8 @@ class SiteMatcher {
   // `function` and `object` as a StackFrame has them; an object that is not known is empty.
   FrameKind user_frame(std::string_view function, std::string_view object);
   FrameKind kernel_frame(std::string_view function);
+  // `shown`: "Shop.pay (shop/till.py)".
+  FrameKind interpreted_frame(std::string_view shown);
   // The file name of the executable; the name of the process where that is not known.
   FrameKind executable(std::string_view name);
   // Why a goroutine waits, as the runtime calls it.

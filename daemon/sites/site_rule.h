@@ -61,8 +61,9 @@ struct SiteRule {
   std::uint32_t reasons = 0;  // bits by enum offcpud_hist_kind; 0: any
   // Why the goroutine waits. A rule with it takes goroutines only, one without it threads only.
   FramePattern goroutine;
-  StackPattern match;   // functions of the program
-  StackPattern kernel;  // functions of the kernel
+  StackPattern match;        // functions of the program
+  StackPattern interpreted;  // functions that an interpreter runs for it
+  StackPattern kernel;       // functions of the kernel
 
   [[nodiscard]] bool is_for_goroutines() const { return !goroutine.alternatives.empty(); }
 

@@ -82,32 +82,40 @@ Notation<StackPattern> stack(PatternKind kind, std::string allowed) {
   return {parse, [](const StackPattern& pattern) { return pattern.text; }, std::move(allowed)};
 }
 
+// `whose`: what may stand behind a name to say whose it is.
+Status check_names(const StackPattern& pattern, const std::string& key, const std::string& whose,
+                   const Position& rule) {
+  for (const StackPattern::Step& step : pattern.steps) {
+    const auto* const name = step.frame.first_short_name();
+    if (name == nullptr) continue;
+    return rule.refusal(key + ": " + quotation(name->function) +
+                        " is short, and functions of many programs may have that name; add exe, or "
+                        "say whose it is: " +
+                        excerpt(name->function) + "@" + whose);
+  }
+  return {};
+}
+
 // What the keys of a rule say together.
 Status check_rule(const SiteRule& rule, const Position& position) {
   if (rule.name.empty()) return position.refusal("has no name, which every rule needs");
   const Position named = position.at(rule.name, rule.line);
   if (rule.exe.alternatives.empty() && rule.reasons == 0 && rule.match.steps.empty() &&
-      rule.kernel.steps.empty() && !rule.is_for_goroutines()) {
+      rule.interpreted.steps.empty() && rule.kernel.steps.empty() && !rule.is_for_goroutines()) {
     return named.refusal(
-        "has no condition and would take every wait; add match, kernel, reason or exe");
+        "has no condition and would take every wait; add match, interpreted, kernel, reason or "
+        "exe");
   }
-  const bool is_of_thread =
-      rule.reasons != 0 || !rule.kernel.steps.empty() || rule.ask != SiteQuestion::None;
+  const bool is_of_thread = rule.reasons != 0 || !rule.interpreted.steps.empty() ||
+                            !rule.kernel.steps.empty() || rule.ask != SiteQuestion::None;
   if (rule.is_for_goroutines() && is_of_thread) {
     return named.refusal(
-        "has goroutine and also reason, kernel or ask, which only threads have; leave these out");
+        "has goroutine and also reason, interpreted, kernel or ask, which only threads have; leave "
+        "these out");
   }
   if (!rule.exe.alternatives.empty()) return {};
-  for (const StackPattern::Step& step : rule.match.steps) {
-    const auto* const name = step.frame.first_short_name();
-    if (name == nullptr) continue;
-    return named.refusal(
-        "match: " + quotation(name->function) +
-        " is short, and functions of many programs may have that name; add exe, or "
-        "say whose it is: " +
-        excerpt(name->function) + "@OBJECT");
-  }
-  return {};
+  TRY_VOID(check_names(rule.match, "match", "OBJECT", named));
+  return check_names(rule.interpreted, "interpreted", "FILE", named);
 }
 
 ListNotation<std::vector<SiteRule>> site_rule_list() {
@@ -166,6 +174,12 @@ std::span<const Setting<SiteRule>> site_rule_keys() {
                               "functions, innermost first: A < ... < B, each NAME or NAME@OBJECT, "
                               "where * stands for any text, with | between alternatives"),
                         "Functions of the program."),
+      setting<SiteRule>(
+          "interpreted", member(&SiteRule::interpreted),
+          stack(PatternKind::Interpreted,
+                "functions of Python, innermost first: A < ... < B, each NAME or NAME@FILE, "
+                "where * stands for any text, with | between alternatives"),
+          "Functions that an interpreter runs for the program."),
       setting<SiteRule>(
           "kernel", member(&SiteRule::kernel),
           stack(PatternKind::Kernel,

@@ -29,7 +29,8 @@ bool covers(const SiteRule& earlier, const SiteRule& rule) {
   }
   const bool reason_fits =
       earlier.reasons == 0 || (rule.reasons != 0 && (rule.reasons & ~earlier.reasons) == 0);
-  return reason_fits && earlier.match.covers(rule.match) && earlier.kernel.covers(rule.kernel);
+  return reason_fits && earlier.match.covers(rule.match) && earlier.kernel.covers(rule.kernel) &&
+         earlier.interpreted.covers(rule.interpreted);
 }
 
 }  // namespace
@@ -74,12 +75,12 @@ Status SiteRules::add(SiteRule rule) {
   };
   if (!rule.exe.alternatives.empty()) number(rule.exe);
   if (rule.is_for_goroutines()) number(rule.goroutine);
-  for (const auto& step : rule.match.steps) {
-    prepared.match.push_back({step.after_gap, number(step.frame)});
-  }
-  for (const auto& step : rule.kernel.steps) {
-    prepared.kernel.push_back({step.after_gap, number(step.frame)});
-  }
+  const auto prepare = [&](const StackPattern& pattern, std::vector<SiteStep>& steps) {
+    for (const auto& step : pattern.steps) steps.push_back({step.after_gap, number(step.frame)});
+  };
+  prepare(rule.match, prepared.match);
+  prepare(rule.interpreted, prepared.interpreted);
+  prepare(rule.kernel, prepared.kernel);
   if (patterns_.patterns().size() >= kMostPatterns) {
     return position.refusal("has one pattern too many for all files; remove some rules");
   }

@@ -33,8 +33,8 @@ struct SiteStep {
 struct PreparedRule {
   SiteRule rule;
   std::size_t site = 0;  // index into SiteRules::sites()
-  PatternSet needed;     // of exe, goroutine, match and kernel: each must fit something of the wait
-  std::vector<SiteStep> match, kernel;
+  PatternSet needed;     // of all conditions but the reason: each must fit something of the wait
+  std::vector<SiteStep> match, kernel, interpreted;
 };
 
 // The rules in the order in which they are tried: the first that takes a wait decides. Immutable,

@@ -39,8 +39,10 @@ void WaitClassifier::set_key(const SiteWait& wait) {
   key_.push_back(static_cast<std::uint32_t>(reason));
   key_.push_back(wait.goroutine ? *wait.goroutine + 1 : 0);
   key_.push_back(static_cast<std::uint32_t>(wait.user.size()));
-  key_.insert(key_.end(), wait.user.begin(), wait.user.end());
-  key_.insert(key_.end(), wait.kernel.begin(), wait.kernel.end());
+  key_.push_back(static_cast<std::uint32_t>(wait.kernel.size()));
+  for (const auto& frames : {wait.user, wait.kernel, wait.interpreted}) {
+    key_.insert(key_.end(), frames.begin(), frames.end());
+  }
 }
 
 WaitClass WaitClassifier::classify(const SiteWait& wait) {
@@ -67,12 +69,19 @@ void WaitClassifier::remember(const WaitClass& found) {
 
 WaitClass WaitClassifier::classify(std::string_view exe, std::size_t reason,
                                    std::span<const SiteFrame> user,
-                                   std::span<const SiteFrame> kernel) {
+                                   std::span<const SiteFrame> kernel,
+                                   std::span<const std::string_view> interpreted) {
   user_.clear();
   kernel_.clear();
+  interpreted_.clear();
   for (const SiteFrame& frame : user) user_.push_back(user_frame(frame));
   for (const SiteFrame& frame : kernel) kernel_.push_back(kernel_frame(frame.function));
-  return classify({.exe = executable(exe), .reason = reason, .user = user_, .kernel = kernel_});
+  for (const std::string_view shown : interpreted) interpreted_.push_back(interpreted_frame(shown));
+  return classify({.exe = executable(exe),
+                   .reason = reason,
+                   .user = user_,
+                   .kernel = kernel_,
+                   .interpreted = interpreted_});
 }
 
 ClassifierWork WaitClassifier::work() const {

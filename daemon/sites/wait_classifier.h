@@ -64,6 +64,7 @@ class WaitClassifier {
     return matcher_->user_frame(frame.function, frame.object);
   }
   FrameKind kernel_frame(std::string_view function) { return matcher_->kernel_frame(function); }
+  FrameKind interpreted_frame(std::string_view shown) { return matcher_->interpreted_frame(shown); }
   // The file name of the executable; the name of the process where that is not known.
   FrameKind executable(std::string_view name) { return matcher_->executable(name); }
   // Why a goroutine waits, as Go's runtime calls it: "chan receive".
@@ -72,15 +73,16 @@ class WaitClassifier {
   WaitClass classify(const SiteWait& wait);
 
   // The same by names, for callers with a single stack. Frames are outermost first, `reason` is one
-  // of enum offcpud_hist_kind.
+  // of enum offcpud_hist_kind. `interpreted`: names as they are shown.
   WaitClass classify(std::string_view exe, std::size_t reason, std::span<const SiteFrame> user,
-                     std::span<const SiteFrame> kernel);
+                     std::span<const SiteFrame> kernel,
+                     std::span<const std::string_view> interpreted = {});
 
   [[nodiscard]] ClassifierWork work() const;
 
  private:
-  // Executable, reason, of a goroutine why it waits, length of the user stack, user and kernel
-  // frames.
+  // Executable, reason, of a goroutine why it waits, numbers of user and kernel frames; then these
+  // frames, and interpreted ones.
   using Key = std::vector<std::uint32_t>;
 
   void set_key(const SiteWait& wait);
@@ -89,10 +91,10 @@ class WaitClassifier {
   std::optional<SiteMatcher> matcher_;
   std::size_t most_stack_bytes_;
   std::unordered_map<Key, WaitClass, WordsHash> known_;
-  std::size_t known_bytes_ = 0;           // of known_, about
-  Key key_;                               // of the wait in hand; kept for its room
-  std::vector<FrameKind> user_, kernel_;  // likewise
-  ClassifierWork work_;                   // `names` without those of the rules in use
+  std::size_t known_bytes_ = 0;                         // of known_, about
+  Key key_;                                             // of the wait in hand; kept for its room
+  std::vector<FrameKind> user_, kernel_, interpreted_;  // likewise
+  ClassifierWork work_;                                 // `names` without those of the rules in use
 };
 
 }  // namespace offcpud

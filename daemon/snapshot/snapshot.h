@@ -10,6 +10,7 @@
 
 #include "attribution/subject.h"
 #include "base/clock.h"
+#include "base/interpreted_name.h"
 #include "base/wait_for.h"
 #include "offcpud.h"
 #include "snapshot/reason_intervals.h"
@@ -18,9 +19,6 @@ namespace offcpud {
 
 // Texts below are bytes, as the kernel and symbol tables have them. File formats replace invalid
 // UTF-8 by U+FFFD, so what is read back may differ there.
-
-// The object of functions that CPython runs, whose names have their file: "Shop.pay (till.py)".
-inline constexpr std::string_view kInterpretedObject = "[python]";
 
 // One function on a stack, named by the symbols of its object.
 struct StackFrame {

@@ -98,7 +98,7 @@ class SnapshotBuilder {
     const auto user = user_stack(sample, sum.user, false);
     entry.user = numbers(user, sample.user_end);
     const bool own_timer = add_waker(entry, sum, block);
-    // Rules are about the interpreter's own functions.
+    // Rules see the interpreter's own functions and, by the sum, those that it runs.
     classes_.classify(snapshot_, entry, sum, own_timer);
     if (sum.interpreted) {
       entry.user = numbers(with_interpreted(user, sum.interpreted.get()), sample.user_end);

@@ -20,6 +20,7 @@
 #include "base/wait_time.h"
 #include "base/word_hash.h"
 #include "histogram/wait_estimate.h"
+#include "holders/gil_wait.h"
 #include "holders/lock_holder.h"
 #include "peers/wait_peer.h"
 #include "snapshot/snapshot.h"
@@ -213,6 +214,7 @@ struct WaitInterval {
   std::unordered_map<std::uint64_t, StackFrame> kernel_names{};  // by return address
   HeldBlocks holders{};   // of locks for which `waits.blocks` wait
   UnheldBlocks unheld{};  // of those whose locks were looked at, but of which no holder is told
+  std::vector<GilWait> gil_waits{};  // at the last look
   // By row of processes, the longest sampling interval of its strata.
   std::array<std::chrono::nanoseconds, OFFCPUD_SAMPLE_ROWS> intervals{};
 };

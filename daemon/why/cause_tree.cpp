@@ -258,6 +258,7 @@ class TreeMaker {
   // at.
   static std::string why_unseen(const std::string& site) {
     if (site == "file-lock") return std::string(kNoLook);
+    if (site == kGilSite) return "the last looks at the program saw nobody wait for it";
     if (site != "kernel-lock") return "nobody can see who holds a lock of its kind";
     return "the kernel does not say who holds it; of its mutexes and semaphores it says so from "
            "6.16 on, with CONFIG_DETECT_HUNG_TASK_BLOCKER";

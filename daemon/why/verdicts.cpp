@@ -79,7 +79,7 @@ std::string what_for(const WhyHop& waits, const WhyHop* next) {
   std::string more = waits.site;
   if (is_lock_with_holder(waits, next)) {
     const std::string lock = next->holder->lock.substr(next->holder->lock.find(' ') + 1);
-    more = is_any_lock(more) ? lock : more + ", " + lock;
+    more = is_any_lock(more) || more == kGilSite ? lock : more + ", " + lock;
   }
   std::string text(words_of_for(waits.for_kind));
   if (more == name_of_for(waits.for_kind)) return text;

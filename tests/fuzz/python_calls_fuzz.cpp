@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads, frames and code of a Python program that has written over them: the input says which
-// version it is, what it wrote, and where.
+// Threads, frames, code and GIL of a Python program that has written over them: the input says
+// which version it is, what it wrote, and where.
 #include <array>
 
 #include "fuzz.h"
+#include "python/python_gil.h"
 #include "python/python_reader.h"
 #include "text.h"
 #include "unit/python/fake_python.h"
@@ -25,6 +26,9 @@ void test(std::string_view input) {
   const std::uint64_t thread = python.add_thread({{.code = inner, .offset = 2},
                                                   {.code = inner, .host = kHost},
                                                   {.code = outer, .host = kHost + 0x100}});
+  python.number_thread(thread, 2);
+  const std::uint64_t gil = python.add_gil();
+  python.set_gil({.holder = python.state(), .switches = 7});
   const MemoryWords memory(python, 1);
   const auto word_at = [&](std::uint64_t at) { return memory.read<std::uint64_t>(at).value_or(0); };
   const PythonLayout& layout = python.layout();
@@ -39,7 +43,9 @@ void test(std::string_view input) {
                           outer,
                           word_at(inner + layout.name),
                           word_at(inner + layout.lines),
-                          word_at(outer + layout.file)};
+                          word_at(outer + layout.file),
+                          gil,
+                          python.state() + layout.thread_id};
   while (!reader.at_end()) {
     const auto place = reader.take<std::uint8_t>();
     const auto offset = reader.take<std::uint8_t>();
@@ -55,6 +61,12 @@ void test(std::string_view input) {
   require(python.reads <= 60, "a process is looked at with few reads");
   require(is_printable(found.why), "why it is refused is one line of text");
   if (!found.runtime) return;
+  python.reads = 0;
+  if (const auto found_gil = find_python_gil(memory, *found.runtime)) {
+    const auto state = read_python_gil(memory, *found.runtime, *found_gil);
+    require(!state || state->tid < (1U << 22U), "the holder of the GIL has a number of a thread");
+  }
+  require(python.reads <= 6, "the GIL takes few reads");
   const PythonThread asked{
       .tgid = 1, .tid = 1, .thread_pointer = thread, .runtime = &*found.runtime};
   python.reads = 0;

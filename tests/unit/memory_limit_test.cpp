@@ -30,6 +30,7 @@
 #include "reader/copy_room.h"
 #include "reader/hung_readers.h"
 #include "sampler/chain_sums.h"
+#include "sampler/gil_looks.h"
 #include "sampler/place_pasts.h"
 #include "sampler/process_owners.h"
 #include "sampler/python_stacks.h"
@@ -77,6 +78,8 @@ std::vector<Part> stacks() {
       {"stacks that are summed up, by what waits are for", WaitCounting::kMostBytes},
       {"stacks of blocked threads", SleeperStacks::kMostBytes},
       {"their Python", PythonStacks::kMostBytes},
+      {"who waits for its GIL, at a look, at the end of a window and while it is examined",
+       3 * GilLooks::kMostOfAll * sizeof(GilWait) + GilLooks::kMost * kProcess},
       {"what waits are for, by stack", WaitExaminer::kMostBytes},
       {"stacks and names that rules took",
        WaitClassifier::kMostStackBytes + WaitClassifier::kMostNameBytes + SiteMatcher::kMostBytes},

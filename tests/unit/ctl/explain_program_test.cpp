@@ -68,6 +68,23 @@ TEST_F(ExplainProgram, SaysWhichRuleTakesEachStack) {
             "unknown             3 s   66.7 %\n");
 }
 
+// Functions of Python stand among those of the program, and rules see them apart.
+TEST_F(ExplainProgram, ShowsTheFunctionsOfPythonThatARuleLookedFor) {
+  tree_.put({{"rules/python.yaml",
+              "sites:\n- {name: app-join, for: answer, match: 'take_lock_of_python',"
+              " interpreted: 'wait@threading.py < ... < pay@shop/*'}\n"}});
+  const std::string text =
+      explain({},
+              "condvar|python3;main{python3};pay (shop/till.py){[python]};call{python3};"
+              "wait (threading.py){[python]};take_lock_of_python{python3} 1000000\n");
+  EXPECT_THAT(text, HasSubstr("  answer: app-join, python.yaml:2\n"
+                              "    > take_lock_of_python in python3"));
+  EXPECT_THAT(text, HasSubstr("    > wait (threading.py)  "));
+  EXPECT_THAT(text, HasSubstr("  fits wait@threading.py\n      call in python3\n"
+                              "    > pay (shop/till.py)  "));
+  EXPECT_THAT(text, HasSubstr("  fits pay@shop/*\n      main in python3\n"));
+}
+
 TEST_F(ExplainProgram, UnmatchedIsWhatOnlyAFallbackTakes) {
   const std::string text = explain({.unmatched = true});
   EXPECT_THAT(text, HasSubstr("3 s  tool"));

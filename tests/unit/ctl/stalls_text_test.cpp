@@ -102,6 +102,9 @@ TEST(StallsText, SaysWhoHoldsALock) {
   EXPECT_THAT(stall_held(R"({"lock": "file_lock", "pid": 812, "process": "backup", "tid": null,
       "comm": null, "deadlock": false})"),
               HasSubstr("\n    held by    backup[812] (file lock)\n"));
+  EXPECT_THAT(stall_held(R"({"lock": "python_gil", "pid": 812, "process": "python3", "tid": 815,
+      "comm": "crawler", "deadlock": false})"),
+              HasSubstr("\n    held by    crawler[815] in python3[812] (GIL of Python)\n"));
   EXPECT_THAT(text_of(R"({"stalls": [{"for": "lock", "site": "mutex", "held_by": {"lock": "mutex",
       "pid": 100, "process": "server", "tid": 152, "comm": "worker"},
       "waits_for": {"futex": {"id": "#a"}}}]})"),

@@ -191,4 +191,28 @@ std::uint64_t FakePython::add_thread(const std::vector<Call>& calls) {
   return self;
 }
 
+void FakePython::number_thread(std::uint64_t thread_pointer, std::uint32_t tid) {
+  if (layout_.has_native_id()) {
+    set<std::uint64_t>(state_ + layout_.native_id(), tid);
+  } else {
+    set<std::uint32_t>(thread_pointer + 0x2d0, tid);
+  }
+}
+
+std::uint64_t FakePython::add_gil() {
+  gil_ = runtime() + layout_.gil;
+  if (!layout_.has_gil_pointer()) return gil_;
+  const std::uint64_t interpreter = put(std::vector<std::byte>(1024));
+  gil_ = put(std::vector<std::byte>(256));
+  set(runtime() + layout_.interpreters + 8, interpreter);
+  set(interpreter + layout_.gil, gil_);
+  return gil_;
+}
+
+void FakePython::set_gil(const Gil& gil) {
+  set(gil_ + 8, gil.holder);
+  set<std::int32_t>(gil_ + 16, gil.is_held ? 1 : 0);
+  set(gil_ + 24, gil.switches);
+}
+
 }  // namespace offcpud::testing_python

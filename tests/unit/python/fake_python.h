@@ -52,6 +52,17 @@ class FakePython : public testing_jit::FakeMemory {
   // Where the frame of a call of the last thread is.
   [[nodiscard]] std::uint64_t frame(std::size_t call) const { return frames_.at(call); }
   [[nodiscard]] std::uint64_t state() const { return state_; }  // of the last thread
+  // The kernel's number of the last thread, whose thread pointer this is.
+  void number_thread(std::uint64_t thread_pointer, std::uint32_t tid);
+
+  // The main interpreter's GIL. Returns its address.
+  std::uint64_t add_gil();
+  struct Gil {
+    std::uint64_t holder = 0;  // a thread state
+    std::uint64_t switches = 0;
+    bool is_held = true;
+  };
+  void set_gil(const Gil& gil);
 
  private:
   void put_library(std::uint32_t hex);
@@ -63,7 +74,7 @@ class FakePython : public testing_jit::FakeMemory {
   std::uint32_t minor_;
   PythonLayout layout_;  // of 3.14 for later ones
   std::vector<std::uint64_t> frames_;
-  std::uint64_t state_ = 0;
+  std::uint64_t state_ = 0, gil_ = 0;
 };
 
 }  // namespace offcpud::testing_python

@@ -67,6 +67,11 @@ int main(void) {
   printf("%s: .minor = %d, ", PY_VERSION, PY_MINOR_VERSION);
   PRINT(thread_key, KEY + 4);
   FIELD(interpreters, _PyRuntimeState, interpreters.head);
+#if PY_VERSION_HEX >= 0x030c0000
+  FIELD(gil, PyInterpreterState, ceval.gil);
+#else
+  FIELD(gil, _PyRuntimeState, ceval.gil);
+#endif
   FIELD(thread_id, PyThreadState, thread_id);
   FIELD(frame, PyThreadState, FRAME);
   print_frame();
@@ -86,5 +91,20 @@ int main(void) {
   PRINT(ascii, sizeof(PyASCIIObject));
   PRINT(compact, sizeof(PyCompactUnicodeObject));
   printf("\n");
+  // What python_gil.cpp takes as the same in all versions.
+  _Static_assert(offsetof(_PyRuntimeState, interpreters.main) ==
+                     offsetof(_PyRuntimeState, interpreters.head) + 8,
+                 "pyinterpreters");
+  _Static_assert(offsetof(struct _gil_runtime_state, last_holder) == 8 &&
+                     offsetof(struct _gil_runtime_state, locked) == 16 &&
+                     offsetof(struct _gil_runtime_state, switch_number) == 24 &&
+                     offsetof(struct _gil_runtime_state, cond) == 32 &&
+                     offsetof(struct _gil_runtime_state, mutex) == 80,
+                 "_gil_runtime_state");
+#if PY_VERSION_HEX >= 0x030b0000
+  _Static_assert(
+      offsetof(PyThreadState, native_thread_id) == offsetof(PyThreadState, thread_id) + 8,
+      "PyThreadState");
+#endif
   return 0;
 }

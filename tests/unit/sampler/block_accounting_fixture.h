@@ -85,6 +85,7 @@ class BlockAccountingTest : public testing::Test {
                                         .naming = naming_,
                                         .jit = nullptr,
                                         .python = nullptr,
+                                        .gils = nullptr,
                                         .cgroups = cgroups_.directory(),
                                         .clock = clock_},
                         options_, reports_);

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +25,7 @@ sites:
   - {name: shop-wait, for: unknown, ask: waker, exe: shopd, match: "... < shop::wait"}
   - {name: shop-asks, for: unknown, ask: socket, exe: shopd, match: "... < shop::recv"}
   - {name: kernel-named, for: storage, kernel: "... < submit_bio_wait", reason: disk}
+  - {name: till, for: answer, interpreted: "ask@till.py < ... < main@till.py"}
 )");
 }
 
@@ -70,6 +72,101 @@ TEST(SiteClasses, ClassifiesEntriesByNamesReasonAndProcess) {
   StackEntry kernel_mutex{.comm = "shopd", .reason = OFFCPUD_BLOCKED_KERNEL, .kernel = {3, 4}};
   classes.classify(snapshot, kernel_mutex, sum, false);
   EXPECT_EQ(kernel_mutex.site, "") << "another reason";
+}
+
+TEST(SiteClasses, RulesSeeInterpretedFunctionsOfTheSum) {
+  WaitClassifier classifier(rules());
+  WakerEvidence evidence;
+  ProcessOwners owners;
+  PlaceClasses places;
+  SiteClasses classes(classifier,
+                      {.evidence = evidence, .places = places, .owners = owners, .now = {}});
+  Snapshot snapshot;
+  snapshot.frames = {user("loop")};
+  auto interpreted = std::make_shared<InterpretedStack>();
+  interpreted->frames = {
+      {"ask (till.py)", 12, 0}, {"pay (till.py)", 7, 0}, {"main (till.py)", 0, 0}};
+  BlockSum sum;
+  for (const bool is_known : {false, true, false}) {
+    sum.interpreted = is_known ? interpreted : nullptr;
+    StackEntry entry{.comm = "python3", .reason = OFFCPUD_BLOCKED_CONDVAR, .user = {0}};
+    classes.classify(snapshot, entry, sum, false);
+    EXPECT_EQ(entry.site, is_known ? "till" : "");
+    EXPECT_EQ(entry.wait_for, is_known ? WaitFor::Answer : WaitFor::Unknown);
+  }
+}
+
+// Threads of Python, all of whose waits are at one place for those who see no functions of it.
+class NamedWaitsTest : public testing::Test {
+ protected:
+  struct Waits {
+    std::vector<std::uint32_t> tids;
+    std::string function;  // of Python; empty: not known
+  };
+
+  // What a snapshot says of these waits, in the same order.
+  std::vector<WaitFor> classify(const std::vector<Waits>& all, bool learns = true) {
+    now_ += std::chrono::seconds(10);
+    SiteClasses classes(classifier_, {.evidence = evidence_,
+                                      .places = places_,
+                                      .owners = owners_,
+                                      .learns = learns,
+                                      .now = now_});
+    Snapshot snapshot;
+    snapshot.frames = {user("loop")};
+    for (const Waits& each : all) {
+      BlockSum sum;
+      sum.sample.tgid = 100;
+      sum.sample.process_start_ns = 5;
+      sum.sample.user_end = OFFCPUD_UNWIND_END_ROOT;
+      for (const std::uint32_t tid : each.tids) {
+        sum.pairs.push_back({.tid = tid, .samples = 1, .ns = 1e8, .whole_ns = 1e8, .episodes = 1});
+      }
+      if (!each.function.empty()) {
+        auto stack = std::make_shared<InterpretedStack>();
+        stack->frames = {{each.function + " (till.py)", 12, 0}};
+        sum.interpreted = stack;
+      }
+      StackEntry entry{.comm = "shopd", .reason = OFFCPUD_BLOCKED_CONDVAR, .user = {0}};
+      classes.classify(snapshot, entry, sum, false);
+      snapshot.entries.push_back(entry);
+    }
+    classes.decide(snapshot);
+    std::vector<WaitFor> said;
+    for (const StackEntry& entry : snapshot.entries) said.push_back(entry.wait_for);
+    return said;
+  }
+
+  WaitClassifier classifier_{test::rules_of(R"(
+sites:
+  - {name: till, for: answer, interpreted: "ask@till.py"}
+  - {name: desk, for: work, interpreted: "idle@till.py"}
+  - {name: lock, for: unknown, ask: handover, exe: shopd, match: "loop"}
+)")};
+  WakerEvidence evidence_;
+  PlaceClasses places_;
+  ProcessOwners owners_;
+  MonotonicTime now_{};
+};
+
+TEST_F(NamedWaitsTest, OthersOfTheSameThreadAreForTheSame) {
+  const std::vector<Waits> both = {{{1}, "ask"}, {{2}, "idle"}, {{1}, ""}, {{2}, ""}, {{3}, ""}};
+  const std::vector<WaitFor> told = {WaitFor::Answer, WaitFor::Work, WaitFor::Answer, WaitFor::Work,
+                                     WaitFor::Unknown};
+  EXPECT_EQ(classify(both, false)[2], WaitFor::Unknown) << "a profile brings no evidence";
+  EXPECT_EQ(classify(both), told);
+  // Later ones without names, too.
+  EXPECT_EQ(classify({{{1}, ""}, {{2}, ""}}), (std::vector{WaitFor::Answer, WaitFor::Work}));
+  EXPECT_EQ(classify({{{1}, ""}}, false).at(0), WaitFor::Answer);
+  now_ += PlaceClasses::kKept;
+  EXPECT_EQ(classify({{{1}, ""}}).at(0), WaitFor::Unknown);
+}
+
+TEST_F(NamedWaitsTest, AThreadThatWaitsForSeveralThingsThereIsNotJudgedByThem) {
+  const std::vector<Waits> both = {{{1}, "ask"}, {{1}, "idle"}, {{1}, ""}};
+  EXPECT_EQ(classify(both).at(2), WaitFor::Unknown);
+  // Nor by functions that no rule knows.
+  EXPECT_EQ(classify({{{4}, "ask"}, {{4}, "pay"}, {{4}, ""}}).at(2), WaitFor::Unknown);
 }
 
 // What a snapshot costs: each function once, each stack by numbers.

@@ -116,6 +116,20 @@ TEST_F(WaitCountingTest, CountsWhatEndedWhole) {
   EXPECT_TRUE(counting_.close(now()).waits.sums.empty());
 }
 
+// Blocks of those who wait for the GIL last only with a long switch interval.
+TEST_F(WaitCountingTest, TheGilIsALockOfTheBlocksThatWaitForIt) {
+  const auto holder = std::make_shared<const LockHolder>(LockHolder{.kind = LockKind::PythonGil});
+  counting_.set_holders({});
+  counting_.set_gil_waits({{.tid = 8, .since_ns = 5, .block_ns = 7, .holder = holder},
+                           {.tid = 9, .since_ns = 5, .block_ns = 7}});
+  clock_.advance(10s);
+  const WaitInterval interval = counting_.close(now());
+  EXPECT_EQ(interval.gil_waits.size(), 2U);
+  ASSERT_EQ(interval.holders.size(), 1U);
+  EXPECT_EQ(interval.holders.at({8, 7}), holder);
+  EXPECT_TRUE(counting_.close(now()).gil_waits.empty());
+}
+
 // Nobody is known to have woken a thread that is killed.
 TEST_F(WaitCountingTest, AWaitThatNobodyEndedWasOnTheHolderThatTheLastLookKnew) {
   const BlockRecord killed = ended(20 * kSecond).of(8), other = ended(20 * kSecond).of(9);

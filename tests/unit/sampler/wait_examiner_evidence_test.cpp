@@ -90,6 +90,28 @@ TEST_F(WaitExaminerTest, WakersOfSnapshotsDecideWhatLasts) {
   EXPECT_EQ(examine()->find(7, record.sample.since_ns, false), found) << "one wait for all windows";
 }
 
+// Other waits of the thread there were for an answer, as their interpreted functions said.
+TEST_F(WaitExaminerTest, NamedWaitsOfAThreadDecideItsOthers) {
+  const BlockRecord record = BlockRecord(3'000).of(7).in_user({6});
+  PlaceNumber place(record.sample.kind);
+  StackFrame frame;
+  frame.function = "shop::f6";
+  frame.object = "shopd";
+  place.add(name_hash(frame));
+  const ProcessPlace at{.tgid = 7, .process_start_ns = 7, .place = place.number()};
+  PlaceClasses::Times times{};
+  times[static_cast<std::size_t>(WaitFor::Answer)] = 1;
+  places_.put(place_of_thread(at, 8), ShareOwner(7), times, clock_.now());
+  lasting(record);
+  EXPECT_EQ(examine()->find(7, record.sample.since_ns, false)->wait_for, WaitFor::Unknown)
+      << "that is another thread";
+  places_.put(place_of_thread(at, 7), ShareOwner(7), times, clock_.now());
+  lasting(record);
+  const auto found = examine()->find(7, record.sample.since_ns, false);
+  EXPECT_EQ(found->wait_for, WaitFor::Answer);
+  EXPECT_FALSE(found->certain);
+}
+
 // A worker whose waits a producer ended, so wakers say "work", until its place fell silent.
 TEST_F(WaitExaminerTest, OfASilenceThatWakersNeverSawNobodyCanTell) {
   const auto ns_now = [this] {

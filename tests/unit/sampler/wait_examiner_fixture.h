@@ -27,6 +27,8 @@ sites:
   - {name: shop-asks, for: answer, ask: socket, match: "... < shop::f3"}
   - {name: shop-wait, for: unknown, ask: waker, match: "... < shop::f6"}
   - {name: shop-child, for: answer, ask: child, match: "... < shop::f7"}
+  - {name: python-gil, for: lock, match: "... < shop::f11"}
+  - {name: shop-till, for: answer, match: "... < shop::f8", interpreted: "pay@till.py"}
 )";
 
 // Functions called "shop::f" and their address, in "shopd".
@@ -69,6 +71,7 @@ class WaitExaminerTest : public testing::Test {
     interval.waits = sums_.drain();
     interval.holders = std::exchange(holders_, {});
     interval.unheld = std::exchange(unheld_, {});
+    interval.gil_waits = std::exchange(gil_waits_, {});
     interval.intervals.fill(sampling_interval_);
     for (const auto& [cgroup_id, waits] : std::exchange(without_room_, {})) {
       interval.waits.overflow[cgroup_id] += waits;
@@ -103,6 +106,7 @@ class WaitExaminerTest : public testing::Test {
   std::chrono::nanoseconds sampling_interval_{};
   HeldBlocks holders_;                                  // of the next window
   UnheldBlocks unheld_;                                 // of the next window
+  std::vector<GilWait> gil_waits_;                      // of the next window
   std::map<std::uint64_t, WaitEstimate> without_room_;  // of the next window, by cgroup
   WaitExaminer examiner_;
 };

@@ -131,6 +131,62 @@ TEST_F(WaitExaminerPeersTest, ABlockThatLastsWaitsOnItsPeerWithoutHavingEnded) {
   EXPECT_EQ(window->peers[0].ended.ns, 0);
 }
 
+// Its blocks end by a timeout, and nobody is seen.
+TEST_F(WaitExaminerPeersTest, WhoWaitsForTheGilWaitsOnItsOwnProcess) {
+  ended_on(BlockRecord(5'000).of(7).in_user({11}), {});
+  ended_on(BlockRecord(3'000).of(7).in_user({11}), remote(80));
+  ended_on(BlockRecord(2'000).of(7).in_user({1}), {});
+  const auto window = examine();
+  const std::string a = cgroup_paths_.path_of(1);
+  EXPECT_EQ(ended_sums(*window), (Sums{{{a, WaitFor::Lock, a}, 5'000},
+                                       {{a, WaitFor::Lock, "remote:10.0.0.2:80"}, 3'000},
+                                       {{a, WaitFor::Lock, "(unknown)"}, 2'000}}));
+  for (const PeerWaits& each : window->peers) {
+    if (each.on == a) {
+      EXPECT_EQ(each.peer_pid, 7U);
+    }
+  }
+}
+
+TEST_F(WaitExaminerPeersTest, WaitsForTheGilAreHeldAlthoughNoBlockLasts) {
+  LockHolder by{.kind = LockKind::PythonGil, .tid = 70, .process = process(7, 2).process};
+  const auto holder = std::make_shared<const LockHolder>(by);
+  const BlockRecord lasts = BlockRecord(6'000).of(300).in_user({11});
+  holders_[{300, lasts.sample.since_ns}] = holder;
+  lasting_on(lasts, {});
+  const GilWait told{.tid = 400,
+                     .tgid = 7,
+                     .local_tgid = 7,
+                     .cgroup_id = 1,
+                     .since_ns = 1'000,
+                     .block_ns = 2'900,
+                     .seen_ns = 3'000,
+                     .holder = holder};
+  lasting_on(BlockRecord(6'000).of(500).in_user({1}), {});  // it began after the look
+  GilWait again = told, earlier = told, elsewhere = told, untold = told;
+  again.tid = 300;
+  elsewhere.tid = 500;
+  earlier.tid = 200;
+  untold.tid = 100;
+  untold.holder = nullptr;
+  untold.look = LockLook::ChangesHands;
+  gil_waits_ = {told, again, earlier, elsewhere, untold};
+  cgroup_paths_.add(2);
+  const auto window = examine();
+  ASSERT_EQ(window->held.size(), 3U);
+  for (const std::uint32_t tid : {200U, 300U, 400U}) {
+    const HeldWait* const held = window->find_held(tid);
+    ASSERT_NE(held, nullptr) << tid;
+    EXPECT_EQ(held->holder, holder);
+    EXPECT_EQ(held->wait_for, WaitFor::Lock);
+    EXPECT_EQ(held->cgroup, cgroup_paths_.path_of(1));
+    EXPECT_EQ(held->holder_cgroup, cgroup_paths_.path_of(2));
+    EXPECT_EQ(held->age_ns, tid == 300 ? 6'000U : 2'000U);
+  }
+  ASSERT_EQ(window->unheld.size(), 1U);
+  EXPECT_EQ(window->unheld[0].changes_hands, 1U);
+}
+
 TEST_F(WaitExaminerPeersTest, ABlockWhoseLockIsHeldWaitsOnItsHolder) {
   const BlockRecord locked = BlockRecord(6'000).in_user({1});
   const BlockRecord idle = BlockRecord(6'000).of(1'000).in_user({2});

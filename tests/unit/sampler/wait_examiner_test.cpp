@@ -33,7 +33,7 @@ TEST_F(WaitExaminerTest, SumsByCgroupAndWhatTheyWereFor) {
                                                                      {{b, WaitFor::Lock}, 3'000}}));
 }
 
-// Rules are about the interpreter's own functions, people about those of the program.
+// Rules see the interpreter's own functions, people those of the program.
 TEST_F(WaitExaminerTest, InterpretedFunctionsAreShownWithTheirLine) {
   const BlockRecord record = BlockRecord(5'000).in_user({1, 8});
   auto interpreted = std::make_shared<InterpretedStack>();
@@ -50,6 +50,28 @@ TEST_F(WaitExaminerTest, InterpretedFunctionsAreShownWithTheirLine) {
   const ExaminedWait& wait = *window->blocks[0].wait;
   EXPECT_EQ(wait.site, "shop-lock");
   EXPECT_THAT(wait.user, ElementsAre("pay (till.py:12)", "main (till.py)", "shop::f8 [shopd]"));
+}
+
+// Of two blocks with the same addresses, the functions of Python of one are known.
+TEST_F(WaitExaminerTest, RulesSeeInterpretedFunctionsWhereTheyAreKnown) {
+  auto interpreted = std::make_shared<InterpretedStack>();
+  interpreted->id = 4;
+  interpreted->frames = {{"pay (till.py)", 12, 1}, {"main (till.py)", 0, 1}};
+  for (const bool is_known : {true, false}) {
+    const BlockRecord record = BlockRecord(5'000).of(is_known ? 7 : 8).in_user({9, 8});
+    SampledBlock block = record.block();
+    if (is_known) block.interpreted = interpreted;
+    block.sample.flags |= OFFCPUD_SAMPLE_IN_PROGRESS;
+    cgroup_paths_.add(block.sample.cgroup_id);
+    sums_.add(block)->user = located(record);
+    sums_.note(block.sample);
+  }
+  const auto window = examine();
+  ASSERT_EQ(window->blocks.size(), 2U);
+  std::map<std::string, WaitFor> said;
+  for (const ExaminedBlock& block : window->blocks) said[block.wait->site] = block.wait->wait_for;
+  EXPECT_EQ(said, (std::map<std::string, WaitFor>{{"shop-till", WaitFor::Answer},
+                                                  {"", WaitFor::Unknown}}));
 }
 
 // By reason and process, for the budget of stacks.

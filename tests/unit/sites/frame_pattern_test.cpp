@@ -93,6 +93,24 @@ TEST(FramePattern, ShortNamesNeedAnObject) {
   EXPECT_EQ(pattern("*").first_short_name(), nullptr);
 }
 
+// Their object is their file, and no compiler has put anything behind them.
+TEST(FramePattern, InterpretedFunctionsHaveFiles) {
+  constexpr PatternKind kKind = PatternKind::Interpreted;
+  EXPECT_TRUE(fits("Shop.pay@shop/*.py", "Shop.pay", "shop/till.py", kKind));
+  EXPECT_FALSE(fits("Shop.pay@shop/*.py", "Shop.pay", "", kKind));
+  EXPECT_TRUE(fits("Freezer.cold", "Freezer.cold", "shop/till.py", kKind));
+  EXPECT_FALSE(fits("Freezer", "Freezer.cold", "shop/till.py", kKind));
+  EXPECT_TRUE(fits("<module> | main@a.py", "<module>", "b.py", kKind));
+  EXPECT_TRUE(fits("f.<locals>.<lambda>@*", "f.<locals>.<lambda>", "b.py", kKind));
+  EXPECT_FALSE(fits("more* | *more*", "[more functions of Python than are kept]", "", kKind));
+  EXPECT_TRUE(fits("*", "[more functions of Python than are kept]", "", kKind));
+  EXPECT_NE(pattern("Client.get", kKind).first_short_name(), nullptr) << "of many programs";
+  EXPECT_NE(pattern("main", kKind).first_short_name(), nullptr);
+  EXPECT_EQ(pattern("<module>", kKind).first_short_name(), nullptr);
+  EXPECT_EQ(pattern("Client.get@redis/client.py", kKind).first_short_name(), nullptr);
+  EXPECT_EQ(pattern("Shop.pay_by_card", kKind).first_short_name(), nullptr);
+}
+
 TEST(FramePattern, CoversNarrowerOnes) {
   EXPECT_TRUE(pattern("read* | write").covers(pattern("readv | write")));
   EXPECT_FALSE(pattern("read*").covers(pattern("readv | write")));

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "base/file_io.h"
+#include "base/interpreted_name.h"
 #include "sites/site_folders.h"
 
 namespace offcpud {
@@ -59,6 +60,9 @@ std::shared_ptr<const SiteRules> shipped_rules() {
 MatchedStack::MatchedStack(const ReadStack& stack, SiteMatcher& matcher) {
   for (const ReadFrame& frame : stack.user) {
     user_.push_back(matcher.user_frame(frame.function, frame.object));
+    if (frame.object == kInterpretedObject) {
+      interpreted_.push_back(matcher.interpreted_frame(frame.function));
+    }
   }
   for (const ReadFrame& frame : stack.kernel) {
     kernel_.push_back(matcher.kernel_frame(frame.function));
@@ -66,7 +70,8 @@ MatchedStack::MatchedStack(const ReadStack& stack, SiteMatcher& matcher) {
   wait_ = {.exe = matcher.executable(stack.exe),
            .reason = stack.reason,
            .user = user_,
-           .kernel = kernel_};
+           .kernel = kernel_,
+           .interpreted = interpreted_};
 }
 
 }  // namespace offcpud

@@ -38,7 +38,7 @@ class MatchedStack {
   [[nodiscard]] const SiteWait& wait() const { return wait_; }
 
  private:
-  std::vector<FrameKind> user_, kernel_;
+  std::vector<FrameKind> user_, kernel_, interpreted_;
   SiteWait wait_;
 };
 

@@ -20,7 +20,8 @@ class SiteExplanations : public testing::Test {
         "- {name: pair, for: lock, match: '... < a::lock < a::wait'}\n"
         "- {name: other-app, for: answer, exe: other, match: '... < a::wait'}\n"
         "- {name: by-reason, for: work, reason: pipe, exe: tool}\n"
-        "- {name: rest, for: work, match: 'a::wait', kernel: '... < ep_poll'}\n");
+        "- {name: rest, for: work, match: 'a::wait', kernel: '... < ep_poll'}\n"
+        "- {name: joins, for: work, match: 'a::join', interpreted: '... < Pool.join@pool.py'}\n");
   }
 
   SiteExplanation explain(const std::vector<const char*>& user) {
@@ -29,13 +30,15 @@ class SiteExplanations : public testing::Test {
     return explain_site(matcher_, {.exe = matcher_.executable("app"),
                                    .reason = OFFCPUD_BLOCKED_POLL,
                                    .user = user_,
-                                   .kernel = kernel_});
+                                   .kernel = kernel_,
+                                   .interpreted = interpreted_});
   }
 
   SiteMatcher matcher_{rules()};
   std::vector<FrameKind> user_;
   std::vector<FrameKind> kernel_ = {matcher_.kernel_frame("do_syscall_64"),
                                     matcher_.kernel_frame("ep_poll")};
+  std::vector<FrameKind> interpreted_;
 };
 
 TEST_F(SiteExplanations, SayWhichFramesTheRuleLookedFor) {
@@ -65,6 +68,23 @@ TEST_F(SiteExplanations, SayWhichRulesLackOneCondition) {
   EXPECT_EQ(why.near[1].lacks, "match: no frame fits a::lock");
   EXPECT_EQ(why.near[2].rule->rule.name, "other-app");
   EXPECT_EQ(why.near[2].lacks, "exe: other");
+}
+
+TEST_F(SiteExplanations, SayWhichFunctionOfAnInterpreterTheRuleLookedFor) {
+  const SiteExplanation lacks = explain({"main", "a::join"});
+  EXPECT_EQ(lacks.rule, nullptr);
+  ASSERT_EQ(lacks.near.size(), 3U);
+  EXPECT_EQ(lacks.near[2].lacks, "interpreted: no frame fits Pool.join@pool.py");
+  for (const char* const shown : {"<module> (a.py)", "Pool.join (pool.py)", "wait (pool.py)"}) {
+    interpreted_.push_back(matcher_.interpreted_frame(shown));
+  }
+  const SiteExplanation why = explain({"main", "a::join"});
+  ASSERT_NE(why.rule, nullptr);
+  EXPECT_EQ(why.rule->rule.name, "joins");
+  ASSERT_EQ(why.frames.size(), 2U);
+  EXPECT_EQ(why.frames[1].frame, 1U);
+  EXPECT_FALSE(why.frames[1].kernel);
+  EXPECT_EQ(why.frames[1].pattern->kind, PatternKind::Interpreted);
 }
 
 TEST_F(SiteExplanations, SayThatTheOrderIsAnother) {

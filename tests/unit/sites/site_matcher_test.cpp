@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/interpreted_name.h"
 #include "offcpud.h"
 #include "support/rules_of.h"
 #include "unit/sites/labelled_stacks.h"
@@ -82,6 +83,29 @@ TEST(SiteMatcher, FunctionsOfProgramsAreNotOfTheKernel) {
   EXPECT_EQ(site_of("match: '... < do_epoll_wait'", {}, {"do_epoll_wait"}), "");
 }
 
+TEST(SiteMatcher, FunctionsThatAnInterpreterRunsAreMatchedApart) {
+  const std::vector<std::string> stack = {
+      "PyThread_acquire_lock_timed@python3.11", "Queue.get (python3.11/queue.py)@[python]",
+      "python3.11!fn_1@python3.11", "Worker.run (my shop/till.py)@[python]", "main@python3.11"};
+  for (const char* const rule :
+       {"interpreted: 'Queue.get@python3*/queue.py'",
+        "interpreted: 'Queue.get@*/queue.py < Worker.run@my shop/till.py'",
+        "interpreted: '... < Worker.run@*till.py'", "interpreted: '* < Worker.run@*till.py'",
+        "interpreted: '*.get@*queue.py', match: PyThread_acquire_lock_timed"}) {
+    EXPECT_EQ(site_of(rule, stack), "yes") << rule;
+  }
+  for (const char* const rule :
+       {"interpreted: 'Worker.run@*till.py'", "interpreted: 'get@python3*/queue.py'",
+        "interpreted: 'Queue.get@python3*/threading.py'",
+        "interpreted: 'Queue.get@*queue.py < ... < Queue.get@*queue.py'",
+        "interpreted: '*.get@*queue.py', match: 'sem_wait@libc.so*'",
+        "interpreted: '... < PyThread_acquire_lock_timed'",
+        "match: '... < Queue.get@python3*/queue.py'"}) {
+    EXPECT_EQ(site_of(rule, stack), "") << rule;
+  }
+  EXPECT_EQ(site_of("interpreted: '*'", {"main@python3.11"}), "") << "none is known";
+}
+
 TEST(SiteMatcher, AllConditionsMustHold) {
   SiteMatcher matcher(
       rules_of("sites:\n"
@@ -154,7 +178,11 @@ TEST(SiteMatcher, AStackCostsComparisonsOfNumbersOnly) {
     (void)matcher.find(matched.wait());
     EXPECT_LE(matcher.work().steps - before, 1'000U) << each.place;
     functions.insert({"exe", each.stack.exe});
-    for (const ReadFrame& frame : each.stack.user) functions.insert({frame.object, frame.function});
+    for (const ReadFrame& frame : each.stack.user) {
+      functions.insert({frame.object, frame.function});
+      const bool is_interpreted = frame.object == kInterpretedObject;  // it is looked up as both
+      if (is_interpreted) functions.insert({"interpreted", frame.function});
+    }
     for (const ReadFrame& frame : each.stack.kernel) functions.insert({"[kernel]", frame.function});
     frames += each.stack.user.size() + each.stack.kernel.size();
   }

@@ -5,8 +5,10 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/interpreted_name.h"
 #include "offcpud.h"
 #include "sites/site_rules_board.h"
 #include "support/rules_of.h"
@@ -68,6 +70,23 @@ TEST(WaitClassifier, KeepsStacksApartThatDifferInTheirSplitOnly) {
   EXPECT_EQ(classifier.work().matched, 3U);
 }
 
+// A stack is remembered with and without the functions that an interpreter runs in it.
+TEST(WaitClassifier, KeepsStacksApartThatDifferInInterpretedFunctionsOnly) {
+  WaitClassifier classifier(
+      rules_of("sites: [{name: a, for: work, interpreted: 'Queue.get@queue.py'}]"));
+  const std::array<SiteFrame, 1> user = {{{"wait", "python3"}}};
+  const std::array<std::string_view, 1> takes = {"Queue.get (queue.py)"}, other = {"pay (till.py)"};
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_EQ(classifier.classify("app", OFFCPUD_BLOCKED_POLL, user, {}).site, "");
+    EXPECT_EQ(classifier.classify("app", OFFCPUD_BLOCKED_POLL, user, {}, takes).site, "a");
+    EXPECT_EQ(classifier.classify("app", OFFCPUD_BLOCKED_POLL, user, {}, other).site, "");
+  }
+  const FrameKind frame = classifier.interpreted_frame(takes[0]);
+  const std::vector<FrameKind> one = {frame};
+  EXPECT_EQ(classifier.classify({.user = {}, .kernel = one}).site, "") << "of the kernel";
+  EXPECT_EQ(classifier.classify({.user = {}, .kernel = {}, .interpreted = one}).site, "a");
+}
+
 TEST(WaitClassifier, ForgetsStacksForLackOfRoomAndStillKnowsThem) {
   std::string text = "sites:\n";
   for (int i = 0; i < 100; ++i) {
@@ -117,10 +136,14 @@ TEST(WaitClassifier, SaysWhatTheMatcherSays) {
     for (const LabelledStack& each : stacks) {
       const auto* const rule = matcher.find(MatchedStack(each.stack, matcher).wait());
       std::vector<SiteFrame> user, kernel;
-      for (const auto& frame : each.stack.user) user.push_back({frame.function, frame.object});
+      std::vector<std::string_view> interpreted;
+      for (const auto& frame : each.stack.user) {
+        user.push_back({frame.function, frame.object});
+        if (frame.object == kInterpretedObject) interpreted.emplace_back(frame.function);
+      }
       for (const auto& frame : each.stack.kernel) kernel.push_back({frame.function, frame.object});
       const WaitClass said =
-          classifier.classify(each.stack.exe, each.stack.reason.value(), user, kernel);
+          classifier.classify(each.stack.exe, each.stack.reason.value(), user, kernel, interpreted);
       EXPECT_EQ(said.site, rule == nullptr ? "" : rule->rule.name);
       EXPECT_EQ(said.wait_for, rule == nullptr ? WaitFor::Unknown : rule->rule.wait_for);
     }

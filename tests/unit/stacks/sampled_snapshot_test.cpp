@@ -104,8 +104,8 @@ Functions only(const SampledSnapshot& made, std::vector<std::uint32_t> StackEntr
   return functions(made.snapshot, made.snapshot.entries.at(0).*stack);
 }
 
-// Rules are about the interpreter's own functions, people about those of the program.
-TEST(SampledSnapshot, InterpretedFunctionsAreShownAndNotClassified) {
+// Whoever classifies sees the interpreter's own functions, people those of the program.
+TEST(SampledSnapshot, InterpretedFunctionsAreShownInPlaceOfTheInterpreter) {
   const BlockRecord record = BlockRecord(5).in_user({1, 2, 3});
   auto interpreted = std::make_shared<InterpretedStack>();
   interpreted->id = 4;

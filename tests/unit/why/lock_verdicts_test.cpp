@@ -103,6 +103,8 @@ TEST(LockVerdicts, WhatIsSaidOfALockIsSaidOnce) {
   EXPECT_EQ(said("", "a mutex"), "app: 1.0 threads wait for a lock (mutex)");
   EXPECT_EQ(said("python-with-lock", "a mutex"),
             "app: 1.0 threads wait for a lock (python-with-lock, mutex)");
+  EXPECT_EQ(said("python-gil", "the GIL of Python"),
+            "app: 1.0 threads wait for a lock (GIL of Python)");
 }
 
 TEST(LockVerdicts, ALockThatIsNoneByItsSiteIsStillNamed) {
@@ -229,6 +231,17 @@ TEST(LockVerdicts, AHotLockOfTheUnitsOwnSaysWhyNobodyIsNamed) {
   EXPECT_EQ(sentence(host, "app"),
             "app: 5.0 threads wait for a lock (mutex) of the same unit (convoy); it is held by "
             "many in turn: nobody held it at both looks, during 5 waits");
+}
+
+TEST(LockVerdicts, TheGilThatNobodyKeepsIsHeldByManyInTurn) {
+  const auto said = [](std::uint32_t changes) {
+    HandMadeInputs host;
+    host.waits("app", WaitFor::Lock, "python-gil", 3).unheld("app", 0, changes);
+    return sentence(host, "app");
+  };
+  EXPECT_THAT(said(4), HasSubstr("because it is held by many in turn: nobody held it at both "
+                                 "looks, during 4 waits"));
+  EXPECT_THAT(said(0), HasSubstr("because the last looks at the program saw nobody wait for it"));
 }
 
 // Others wait for more, but that ends.
