@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "jit/memory_words.h"
 #include "python/python_runtime.h"
+#include "reader/memory_words.h"
 
 namespace offcpud {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "jit/memory_words.h"
+#include "reader/memory_words.h"
 #include "sampler/lock_owner.h"
 
 namespace offcpud {
