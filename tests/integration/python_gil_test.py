@@ -134,11 +134,11 @@ class PythonGil(WaitedOnCase):
             part = self.part_of_lock(unit)
             self.assertIsNone(part.get("holder"))
             in_turn += "held by many in turn" in (part.get("because") or "")
-            # On a busy host those that want the GIL wait for a CPU at times instead.
+            # A window lasts a second here, and on a busy host looks come later than each second.
             unseen += "saw nobody wait for it" in (part.get("because") or "")
             time.sleep(0.5)
         self.expect_at_least("answers that say why nobody is named", 36, in_turn + unseen)
-        self.expect_at_least("of these, that it goes from hand to hand", 20, in_turn)
+        self.expect_at_least("of these, that it goes from hand to hand", 10, in_turn)
 
     def test_a_long_switch_interval_makes_stalls_with_a_holder(self):
         unit = self.program("import sys\nsys.setswitchinterval(100)\n" + SEARCH)
