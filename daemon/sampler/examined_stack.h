@@ -37,6 +37,7 @@ class ExaminedStack {
   // What is known of the stack besides what its waits are for.
   struct Of {
     SiteQuestion ask = SiteQuestion::None;  // None: no evidence can change it
+    bool named = false;                     // its interpreted functions are known
     ProcessPlace at;
     ShareOwner owner;  // whose process it is
     // PlacePasts::place_of(); 0: its past does not matter, as what its waits are for is known.
@@ -52,6 +53,7 @@ class ExaminedStack {
   [[nodiscard]] const std::shared_ptr<const ExaminedWait>& wait() const { return wait_; }
   // The evidence that may decide instead; None: that has been decided.
   [[nodiscard]] SiteQuestion ask() const { return of_.ask; }
+  [[nodiscard]] bool named() const { return of_.named; }
   [[nodiscard]] const ProcessPlace& at() const { return of_.at; }
   [[nodiscard]] const ShareOwner& owner() const { return of_.owner; }
   [[nodiscard]] std::uint64_t past() const { return of_.past; }

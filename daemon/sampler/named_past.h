@@ -8,11 +8,11 @@
 
 namespace offcpud {
 
-// What a thread's waits at a place are for if the rule that took them cannot tell: what rules said
-// of nearly all its other waits there, of those whose interpreted functions were known. `by_rule`
-// if it is not unknown, or if these were for several things. Shorter waits have no such functions,
-// and all that an interpreter runs may wait at one place.
-WaitFor by_named_past(const PlaceClasses& places, const ThreadAtPlace& at, WaitFor by_rule,
-                      MonotonicTime now);
+// What a wait is for whose interpreted functions are not known, if the rule that took it cannot
+// tell: what the rules of this generation said of nearly all waits of its thread there whose
+// functions were known. `by_rule` if it is not unknown, or if these were for several things. Short
+// waits have no such functions, and all that an interpreter runs may wait at one place.
+WaitFor by_named_past(const PlaceClasses& places, const ThreadAtPlace& at, std::uint32_t generation,
+                      WaitFor by_rule, MonotonicTime now);
 
 }  // namespace offcpud

@@ -5,7 +5,9 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <string_view>
+#include <utility>
 
 #include "sampler/named_past.h"
 #include "sampler/site_place.h"
@@ -88,6 +90,7 @@ void SiteClasses::classify(const Snapshot& snapshot, StackEntry& entry, const Bl
                        .at = at,
                        .first = waits_.size(),
                        .count = sum.pairs.size()});
+    if (evidence_.learns && interpreted_.empty()) note_unnamed(at, sum);
   }
   const std::uint64_t place = by_wakers ? at.place : 0;
   if (evidence_.learns) evidence_.evidence.add_left_out(sum.pairs_left_out);
@@ -102,6 +105,7 @@ void SiteClasses::classify(const Snapshot& snapshot, StackEntry& entry, const Bl
                       .site = found.site.empty() ? 0 : std::hash<std::string_view>{}(found.site),
                       .wait_for = found.wait_for,
                       .certain = found.certain,
+                      .named = !interpreted_.empty(),
                       .hands_over = found.ask == SiteQuestion::Handover,
                       .end = end_of(sample, own_timer),
                       .waker_tgid = sample.waker_tgid,
@@ -127,9 +131,15 @@ void SiteClasses::note_named(const StackEntry& entry, const BlockSum& sum, WaitF
   if (at.place == 0) return;
   const ShareOwner owner = evidence_.owners.of(sum.sample);
   for (const WakePair& pair : sum.pairs) {
-    NamedWaits& named = named_[place_of_thread(at, pair.tid)];
+    NamedWaits& named = named_[place_of_thread(at, pair.tid, classifier_.generation())];
     named.owner = owner;
     named.times[static_cast<std::size_t>(wait_for)] += pair.whole_ns;
+  }
+}
+
+void SiteClasses::note_unnamed(const ProcessPlace& at, const BlockSum& sum) {
+  for (const WakePair& pair : sum.pairs) {
+    named_[place_of_thread(at, pair.tid, classifier_.generation())].unnamed_ns += pair.whole_ns;
   }
 }
 
@@ -159,9 +169,17 @@ void SiteClasses::decide(Snapshot& snapshot) {
   if (evidence_.learns) tell_places();
 }
 
+// Few waits with functions do not make many without an answer: an idle worker may ask at times.
 void SiteClasses::tell_named() {
-  for (const auto& [at, named] : named_) {
-    if (!evidence_.places.put(at, named.owner, named.times, evidence_.now)) {
+  for (auto& [at, named] : named_) {
+    Times& times = named.times;
+    const double named_ns = std::accumulate(times.begin(), times.end(), 0.0);
+    if (named_ns <= 0) continue;
+    for (std::size_t i = 0; i < times.size() && named_ns < named.unnamed_ns; ++i) {
+      if (is_idle(static_cast<WaitFor>(i))) continue;
+      times[static_cast<std::size_t>(WaitFor::Unknown)] += std::exchange(times[i], 0);
+    }
+    if (!evidence_.places.put(at, named.owner, times, evidence_.now)) {
       evidence_.evidence.add_left_out(1);
     }
   }
@@ -194,7 +212,10 @@ void SiteClasses::tell_places() {
 SiteClasses::Times SiteClasses::judge(const EntryWaits& entry) const {
   Times times{};
   for (const SeenWaits& each : std::span(waits_).subspan(entry.first, entry.count)) {
-    const WaitFor by_rule = by_named_past(evidence_.places, each.at, each.wait_for, evidence_.now);
+    const WaitFor by_rule = each.named
+                                ? each.wait_for
+                                : by_named_past(evidence_.places, each.at, classifier_.generation(),
+                                                each.wait_for, evidence_.now);
     const auto by_wakers = evidence_.evidence.judge(each.at, by_rule, evidence_.now);
     const auto verdict = as_asked(entry.ask, by_wakers, by_rule);
     times[static_cast<std::size_t>(verdict.wait_for)] += each.ns;

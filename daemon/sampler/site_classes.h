@@ -52,16 +52,18 @@ class SiteClasses final : public WaitClasses {
     std::size_t first = 0, count = 0;  // in waits_
   };
 
-  // Waits of one thread at one place whose interpreted functions are known.
+  // Waits of one thread at one place, of an interpreter if any of them has interpreted functions.
   struct NamedWaits {
     ShareOwner owner;
-    PlaceClasses::Times times{};
+    PlaceClasses::Times times{};  // of those whose functions are known
+    double unnamed_ns = 0;        // of the others
   };
 
   void number(const Snapshot& snapshot, std::span<const std::uint32_t> frames,
               std::vector<FrameKind>& kinds);
   void number_interpreted(const InterpretedStack* stack);
   void note_named(const StackEntry& entry, const BlockSum& sum, WaitFor wait_for);
+  void note_unnamed(const ProcessPlace& at, const BlockSum& sum);
   [[nodiscard]] std::uint64_t place_of(const StackEntry& entry, const BlockSum& sum) const;
   using Times = PlaceClasses::Times;
 

@@ -69,9 +69,11 @@ inline ProcessPlace place_of_followed(const ProcessPlace& at) {
   return place_beside(at, 2);
 }
 
-// The key for the waits of one thread there whose interpreted functions were known.
-inline ProcessPlace place_of_thread(const ProcessPlace& at, std::uint32_t tid) {
-  return place_beside(at, (std::uint64_t{tid} << 2) + 3);
+// The key for the waits of one thread there whose interpreted functions were known, and what these
+// rules (WaitClassifier::generation()) said of them.
+inline ProcessPlace place_of_thread(const ProcessPlace& at, std::uint32_t tid,
+                                    std::uint32_t generation) {
+  return place_beside(place_beside(at, (std::uint64_t{tid} << 2) + 3), generation);
 }
 
 // Whether a stack identifies a place. Stacks that break off may look alike although their threads

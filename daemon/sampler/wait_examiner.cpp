@@ -68,9 +68,16 @@ Shares all_for(WaitFor wait_for) {
   return shares;
 }
 
+// Whether a rule knows what waits with these interpreted functions are for. Evidence of wakers is
+// of the interpreter's place, where the thread may have waited for other things.
+bool is_told_by_name(const ExaminedStack& stack) {
+  return stack.named() && asks_for_wakers(stack.ask()) &&
+         stack.wait()->wait_for != WaitFor::Unknown;
+}
+
 // What evidence says of the waits with a stack; null: nothing.
 const Shares* shares_of(const ExaminedStack& stack, const WaitExaminer::Means& means) {
-  const bool is_open = stack.ask() != SiteQuestion::None;
+  const bool is_open = stack.ask() != SiteQuestion::None && !is_told_by_name(stack);
   return is_open ? means.places.find(stack.at(), means.now) : nullptr;
 }
 
@@ -133,8 +140,14 @@ EvidenceVerdict verdict_of(const ExaminedStack& stack, std::uint32_t tid,
   const ProcessPlace& at = stack.at();
   const ThreadAtPlace thread{
       .tgid = at.tgid, .tid = tid, .process_start_ns = at.process_start_ns, .place = at.place};
-  const WaitFor before = by_named_past(means.places, thread, by_rule.wait_for, means.now);
-  return as_asked(stack.ask(), means.evidence.judge(thread, before, means.now), before);
+  const WaitFor before = stack.named()
+                             ? by_rule.wait_for
+                             : by_named_past(means.places, thread, means.classifier.generation(),
+                                             by_rule.wait_for, means.now);
+  EvidenceVerdict verdict =
+      as_asked(stack.ask(), means.evidence.judge(thread, before, means.now), before);
+  verdict.certain = verdict.certain && !is_told_by_name(stack);
+  return verdict;
 }
 
 LastingBlock lasting_block(const SeenBlock& block, const ExaminedStack& stack,
@@ -351,6 +364,7 @@ WaitExaminer::Examined WaitExaminer::examine(const WaitSum& sum, const WaitInter
                     .kernel = std::move(texts.kernel)};
   const auto by = by_files(found.ask, sum.sample.waited_on);
   ExaminedStack::Of of{.ask = by ? SiteQuestion::None : found.ask,
+                       .named = sum.interpreted != nullptr,
                        .at = place_of(sum.sample, stack.user),
                        .owner = means.owners.of(sum.sample)};
   if ((by ? by->wait_for : found.wait_for) == WaitFor::Unknown || is_sole_answer(by)) {

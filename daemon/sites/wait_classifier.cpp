@@ -29,6 +29,7 @@ void WaitClassifier::use(std::shared_ptr<const SiteRules> rules) {
   work_.names += matcher_->work().names;
   known_.clear();  // before the rules, whose texts it has
   known_bytes_ = 0;
+  ++generation_;
   matcher_.emplace(std::move(rules), kMostNameBytes);
 }
 

@@ -58,6 +58,8 @@ class WaitClassifier {
   // become invalid.
   void use(std::shared_ptr<const SiteRules> rules);
   [[nodiscard]] const SiteRules& rules() const { return matcher_->rules(); }
+  // How often other rules came into use. What these rules said is known by it.
+  [[nodiscard]] std::uint32_t generation() const { return generation_; }
 
   // Numbers of frames, for callers that classify many stacks of the same frames: see SiteMatcher.
   FrameKind user_frame(const SiteFrame& frame) {
@@ -90,6 +92,7 @@ class WaitClassifier {
 
   std::optional<SiteMatcher> matcher_;
   std::size_t most_stack_bytes_;
+  std::uint32_t generation_ = 0;
   std::unordered_map<Key, WaitClass, WordsHash> known_;
   std::size_t known_bytes_ = 0;                         // of known_, about
   Key key_;                                             // of the wait in hand; kept for its room

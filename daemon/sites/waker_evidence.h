@@ -38,6 +38,7 @@ struct SeenWaits {
   std::uint64_t site = 0;               // of the rule that took the stack; 0: none did
   WaitFor wait_for = WaitFor::Unknown;  // by rules
   bool certain = false;                 // `wait_for` is what the names say, no evidence is asked
+  bool named = false;                   // its interpreted functions are known
   bool hands_over = false;              // its rule asks so: SiteQuestion::Handover
   WaitEnd end = WaitEnd::None;
   std::uint32_t waker_tgid = 0, waker_tid = 0;  // of WaitEnd::Thread

@@ -165,8 +165,31 @@ TEST_F(NamedWaitsTest, OthersOfTheSameThreadAreForTheSame) {
 TEST_F(NamedWaitsTest, AThreadThatWaitsForSeveralThingsThereIsNotJudgedByThem) {
   const std::vector<Waits> both = {{{1}, "ask"}, {{1}, "idle"}, {{1}, ""}};
   EXPECT_EQ(classify(both).at(2), WaitFor::Unknown);
+  // Nor if nearly all its time there has no functions: an idle worker may ask once.
+  std::vector<Waits> mostly = {{{5}, "ask"}, {{6}, "idle"}};
+  for (int i = 0; i < 3; ++i) mostly.insert(mostly.end(), {{{5}, ""}, {{6}, ""}});
+  EXPECT_EQ(classify(mostly).at(2), WaitFor::Unknown);
+  EXPECT_EQ(classify(mostly).at(3), WaitFor::Work) << "an idle one is not called stuck";
   // Nor by functions that no rule knows.
   EXPECT_EQ(classify({{{4}, "ask"}, {{4}, "pay"}, {{4}, ""}}).at(2), WaitFor::Unknown);
+}
+
+TEST_F(NamedWaitsTest, FunctionsThatAreKnownDecideForThemselves) {
+  const std::vector<Waits> both = {{{1}, "ask"}, {{1}, "other"}, {{1}, ""}};
+  EXPECT_EQ(classify(both).at(1), WaitFor::Unknown);
+  // "other" is a tenth of the time or less, so the others have told what the thread waits for.
+  std::vector<Waits> mostly(20, {{1}, "ask"});
+  mostly.push_back({{1}, "other"});
+  EXPECT_EQ(classify(mostly).back(), WaitFor::Unknown);
+}
+
+TEST_F(NamedWaitsTest, OtherRulesForgetWhatTheseSaid) {
+  EXPECT_EQ(classify({{{1}, "ask"}, {{1}, ""}}).at(1), WaitFor::Answer);
+  classifier_.use(test::rules_of(R"(
+sites:
+  - {name: lock, for: unknown, ask: handover, exe: shopd, match: "loop"}
+)"));
+  EXPECT_EQ(classify({{{1}, ""}}).at(0), WaitFor::Unknown);
 }
 
 // What a snapshot costs: each function once, each stack by numbers.

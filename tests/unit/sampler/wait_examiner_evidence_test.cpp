@@ -101,11 +101,11 @@ TEST_F(WaitExaminerTest, NamedWaitsOfAThreadDecideItsOthers) {
   const ProcessPlace at{.tgid = 7, .process_start_ns = 7, .place = place.number()};
   PlaceClasses::Times times{};
   times[static_cast<std::size_t>(WaitFor::Answer)] = 1;
-  places_.put(place_of_thread(at, 8), ShareOwner(7), times, clock_.now());
+  places_.put(place_of_thread(at, 8, 0), ShareOwner(7), times, clock_.now());
   lasting(record);
   EXPECT_EQ(examine()->find(7, record.sample.since_ns, false)->wait_for, WaitFor::Unknown)
       << "that is another thread";
-  places_.put(place_of_thread(at, 7), ShareOwner(7), times, clock_.now());
+  places_.put(place_of_thread(at, 7, 0), ShareOwner(7), times, clock_.now());
   lasting(record);
   const auto found = examine()->find(7, record.sample.since_ns, false);
   EXPECT_EQ(found->wait_for, WaitFor::Answer);

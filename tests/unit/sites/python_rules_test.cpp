@@ -31,6 +31,8 @@ struct Case {
 constexpr std::size_t kCondvar = OFFCPUD_BLOCKED_CONDVAR, kPolls = OFFCPUD_BLOCKED_POLL,
                       kNetwork = OFFCPUD_BLOCKED_NETWORK;
 constexpr const char* kLock = "PyThread_acquire_lock_timed@python3.11";
+constexpr const char* kLockOfMain =
+    "PyThread_acquire_lock_timed@python3.11 < Py_RunMain@python3.11 < __libc_start_main@libc.so.6";
 constexpr const char* kOldLock = "PyThread_acquire_lock_timed@python3.9";
 constexpr const char* kPoll = "poll@libc.so.6";
 constexpr const char* kReceive = "recv@libc.so.6";
@@ -65,17 +67,32 @@ constexpr std::array kCases = {
          "_ConnectionBase.recv_bytes@multiprocessing/connection.py < "
          "SimpleQueue.get@multiprocessing/queues.py < worker@multiprocessing/pool.py",
          "anon_pipe_read", "python-idle-worker"},
+    Case{"a process of a pool whose job imports a module", kCondvar, kLock,
+         "_ModuleLock.acquire@importlib._bootstrap < SimpleQueue.get@multiprocessing/queues.py < "
+         "worker@multiprocessing/pool.py",
+         kFutex, "python-import-lock"},
     Case{"who joins a thread", kCondvar, kLock,
          "Thread._wait_for_tstate_lock@python3.11/threading.py < "
          "Thread.join@python3.11/threading.py < pay@shop/till.py < "
          "Thread._bootstrap@python3.11/threading.py",
          kFutex, "python-join"},
-    Case{"a main thread that joins all others", kCondvar, kLock,
+    Case{"a thread of C that joins one of Python", kCondvar,
+         "PyThread_acquire_lock_timed@python3.11 < start_thread@libc.so.6 < clone3@libc.so.6",
+         "Thread.join@python3.11/threading.py < pay@shop/till.py", kFutex, "python-join"},
+    Case{"a main thread that waits until its jobs are done", kCondvar, kLockOfMain,
+         "Condition.wait@python3.11/threading.py < Queue.join@python3.11/queue.py < "
+         "<module>@shop/main.py",
+         kFutex, "python-join"},
+    Case{"a request that a main thread handles", kCondvar, kLockOfMain,
+         "Thread.join@python3.11/threading.py < pay@shop/till.py < "
+         "SyncWorker.handle_request@workers/sync.py < SyncWorker.run@workers/sync.py",
+         kFutex, "python-request-joins"},
+    Case{"a main thread that joins all others", kCondvar, kLockOfMain,
          "Thread._wait_for_tstate_lock@python3.11/threading.py < "
          "Thread.join@python3.11/threading.py < <module>@shop/main.py",
          kFutex, "python-main-joins"},
-    Case{"a main thread at its end", kCondvar, kLock, "_shutdown@python3.11/threading.py", kFutex,
-         "python-main-joins"},
+    Case{"a main thread at its end", kCondvar, kLockOfMain, "_shutdown@python3.11/threading.py",
+         kFutex, "python-main-joins"},
     Case{
         "a queue", kCondvar, kLock,
         "Condition.wait@python3.11/threading.py < Queue.get@python3.11/queue.py < pay@shop/till.py",
@@ -130,6 +147,9 @@ constexpr std::array kCases = {
         "HiredisParser.read_response@redis/connection.py < Redis.execute_command@redis/client.py < "
         "ListCommands.blpop@commands/core.py",
         kReceived, "python-redis-push"},
+    Case{"messages of a stream of redis, or none", kNetwork, kReceive,
+         "HiredisParser.read_response@redis/connection.py < StreamCommands.xread@commands/core.py",
+         kReceived, "python-redis-stream"},
     Case{"a message of redis", kNetwork, kReceive,
          "HiredisParser.read_response@redis/connection.py < "
          "PubSub.parse_response@redis/client.py",
