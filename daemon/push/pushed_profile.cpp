@@ -13,6 +13,7 @@ Result<PushItem> pushed_profile(Snapshot snapshot) {
     entry = StackEntry{.comm = std::move(entry.comm),
                        .cgroup = std::move(entry.cgroup),
                        .reason = entry.reason,
+                       .wait_for = entry.wait_for,
                        .user = std::move(entry.user),
                        .kernel = std::move(entry.kernel),
                        .ns = entry.ns,

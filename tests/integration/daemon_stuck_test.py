@@ -79,8 +79,8 @@ class Stuck(StuckCase):
         """All that somebody waits for; those of the local socket go by the same names."""
         self.start_daemon(**{"push.url": "http://127.0.0.1:1"})
         listed = [each["thread"] for each in self.daemon.get_json("/api/v1/status")["threads"]]
-        expected = ["connections", "http", "main", "passwords", "push", "requests", "stacks", "symbols",
-                    "writer"]
+        expected = ["connections", "goroutine-looks", "goroutines", "http", "main", "passwords", "push",
+                    "requests", "stacks", "symbols", "writer"]
         self.say(sorted(listed) == expected, "threads in the status", expected, sorted(listed))
         for thread in expected:
             self.expect_equal(f"{thread} stuck", 0, self.stuck(thread))

@@ -19,6 +19,7 @@ from tls_files import Authority, connected
 
 SNAPSHOTS = "offcpud_push_snapshots_total"
 FAILURES = "offcpud_push_failures_total"
+LABELS = {"comm", "cgroup", "reason", "for"}
 SECRET = "correct horse battery"
 
 
@@ -118,8 +119,11 @@ class Arrives(PushCase):
                  "sample types", "off_cpu and episodes", push.profile.types)
         self.say(set(push.types) == {"off_cpu", "episodes"}, "their configuration", "both", push.types)
         self.expect_at_least("seconds off the CPU", 1, sum(push.profile.nanoseconds().values()) / 1e9)
-        self.say({key for labels, _, _ in push.profile.samples for key in labels}
-                 <= {"comm", "cgroup", "reason"}, "labels of samples", "no others", "")
+        samples = [labels for labels, _, _ in push.profile.samples]
+        keys = {key for labels in samples for key in labels}
+        self.say(keys <= LABELS, "labels of samples", f"no others than {LABELS}", keys)
+        kinds = {labels["for"] for labels in samples}
+        self.say(kinds - {"unknown"}, "what they wait for", "more than unknown", kinds)
         self.say(push.path == "/pyroscope/ingest", "path", "/pyroscope/ingest", push.path)
         self.say((push.application, push.labels) ==
                  ("offcpud.test", {"instance": socket.gethostname(), "env": "a b", "zone": "eu"}),

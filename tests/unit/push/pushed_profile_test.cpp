@@ -48,6 +48,18 @@ TEST(PushedProfile, AddsUpWhatDiffersInThreadProcessAndWaker) {
   EXPECT_EQ(pushed->entries[0].cgroup, "/a");
 }
 
+TEST(PushedProfile, SaysWhatTheWaitsAreFor) {
+  Snapshot snapshot;
+  snapshot.frames = {{.function = "f"}};
+  for (const WaitFor wait_for : {WaitFor::Lock, WaitFor::Work}) {
+    snapshot.entries.push_back({.comm = "web", .wait_for = wait_for, .user = {0}, .ns = 1});
+  }
+  const auto pushed = snapshot_of_pprof(pushed_profile(snapshot)->pprof);
+  ASSERT_EQ(pushed->entries.size(), 2U);
+  EXPECT_EQ(pushed->entries[0].wait_for, WaitFor::Lock);
+  EXPECT_EQ(pushed->entries[1].wait_for, WaitFor::Work);
+}
+
 TEST(PushedProfile, EndsAfterItsLengthWhateverTheClockDid) {
   Snapshot snapshot = test::ordinary_snapshot();
   snapshot.duration = 60s;
