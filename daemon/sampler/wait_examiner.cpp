@@ -310,7 +310,7 @@ void WaitExaminer::learn(const WaitInterval& interval, const std::vector<Examine
     const std::uint32_t waited_on = interval.waits.sums[block.sum].sample.waited_on;
     if ((waited_on & kAnswered) != kAnswered || block.since_ns == 0) continue;
     pasts_.learn_answer(examined[block.sum]->past(), block.ended_ns - block.since_ns,
-                        block.stands_for);
+                        block.stands_for, (waited_on & OFFCPUD_ON_FIRST) != 0);
   }
   pasts_.deafen(deaf_units(cgroups));
 }
