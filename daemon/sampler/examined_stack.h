@@ -38,7 +38,8 @@ class ExaminedStack {
   struct Of {
     SiteQuestion ask = SiteQuestion::None;  // None: no evidence can change it
     ProcessPlace at;
-    ShareOwner owner;  // whose process it is
+    std::uint64_t caller = 0;  // ThreadAtPlace::caller
+    ShareOwner owner;          // whose process it is
     // PlacePasts::place_of(); 0: its past does not matter, as what its waits are for is known.
     std::uint64_t past = 0;
   };
@@ -53,6 +54,7 @@ class ExaminedStack {
   // The evidence that may decide instead; None: that has been decided.
   [[nodiscard]] SiteQuestion ask() const { return of_.ask; }
   [[nodiscard]] const ProcessPlace& at() const { return of_.at; }
+  [[nodiscard]] std::uint64_t caller() const { return of_.caller; }
   [[nodiscard]] const ShareOwner& owner() const { return of_.owner; }
   [[nodiscard]] std::uint64_t past() const { return of_.past; }
   [[nodiscard]] EvidenceVerdict verdict() const { return {wait_->wait_for, wait_->certain}; }

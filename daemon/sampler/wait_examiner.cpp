@@ -129,12 +129,10 @@ void add_ended(WaitExaminer::WindowSums& window, const WaitSum& sum, ExaminedSta
   }
 }
 
-ProcessPlace place_of(const offcpud_sample& sample, std::span<const StackFrame> user) {
+PlaceNumber place_of(const offcpud_sample& sample, std::span<const StackFrame> user) {
   PlaceNumber place(sample.kind);
-  for (auto frame = user.rbegin(); frame != user.rend(); ++frame) place.add(name_hash(*frame));
-  return {.tgid = sample.tgid,
-          .process_start_ns = sample.process_start_ns,
-          .place = is_place(sample.user_end) ? place.number() : 0};
+  for (auto frame = user.rbegin(); frame != user.rend(); ++frame) place.add(*frame);
+  return place;
 }
 
 // What evidence of wakers says of a block; chains are followed later.
@@ -143,10 +141,14 @@ EvidenceVerdict verdict_of(const ExaminedStack& stack, std::uint32_t tid,
   const EvidenceVerdict by_rule = stack.verdict();
   if (!asks_for_wakers(stack.ask())) return by_rule;
   const ProcessPlace& at = stack.at();
-  const ThreadAtPlace thread{
-      .tgid = at.tgid, .tid = tid, .process_start_ns = at.process_start_ns, .place = at.place};
-  return as_asked(stack.ask(), means.evidence.judge(thread, by_rule.wait_for, means.now),
-                  by_rule.wait_for);
+  const ThreadAtPlace thread{.tgid = at.tgid,
+                             .tid = tid,
+                             .process_start_ns = at.process_start_ns,
+                             .place = at.place,
+                             .caller = stack.caller()};
+  const EvidenceVerdict by_wakers = means.evidence.judge(thread, by_rule.wait_for, means.now,
+                                                         stack.ask() == SiteQuestion::Handover);
+  return as_asked(stack.ask(), by_wakers, by_rule.wait_for);
 }
 
 LastingBlock lasting_block(const SeenBlock& block, const ExaminedStack& stack,
@@ -364,8 +366,12 @@ WaitExaminer::Examined WaitExaminer::examine(const WaitSum& sum, const WaitInter
                     .user = std::move(texts.user),
                     .kernel = std::move(texts.kernel)};
   const auto by = by_files(found.ask, sum.sample.waited_on);
+  const PlaceNumber place = place_of(sum.sample, stack.user);
   ExaminedStack::Of of{.ask = by ? SiteQuestion::None : found.ask,
-                       .at = place_of(sum.sample, stack.user),
+                       .at = {.tgid = sum.sample.tgid,
+                              .process_start_ns = sum.sample.process_start_ns,
+                              .place = place.number(is_place(sum.sample.user_end))},
+                       .caller = place.caller(),
                        .owner = means.owners.of(sum.sample)};
   if ((by ? by->wait_for : found.wait_for) == WaitFor::Unknown || is_sole_answer(by)) {
     of.past = pasts_.place_of(interval.cgroups.path_of(sum.sample.cgroup_id), sum.sample,
