@@ -18,6 +18,8 @@
 #define OFFCPUD_ON_REPLIED 0x400
 /* Data of the peer have ended the wait; with ASKED, the answer. */
 #define OFFCPUD_ON_CAME 0x800
+/* With CAME: the peer has sent nothing else on the connection before. */
+#define OFFCPUD_ON_FIRST 0x8000
 
 #define OFFCPUD_ON_PIPE	 0x020
 #define OFFCPUD_ON_EVENT 0x040 /* an eventfd */

@@ -12,6 +12,16 @@ static __always_inline bool tcp_has_never_heard(struct tcp_sock___waited *tcp)
 	return bpf_core_field_exists(tcp->bytes_received) && !BPF_CORE_READ(tcp, bytes_received);
 }
 
+/* OFFCPUD_ON_FIRST if what nobody has read yet is all that the peer has ever sent. Both numbers
+ * count the end of its data as a byte (net/ipv4/tcp_input.c, tcp_queue_rcv). */
+static __always_inline __u32 tcp_first_data(struct tcp_sock___waited *tcp, __u32 unread)
+{
+	return bpf_core_field_exists(tcp->bytes_received) &&
+			       BPF_CORE_READ(tcp, bytes_received) == unread
+		       ? OFFCPUD_ON_FIRST
+		       : 0;
+}
+
 /* What a connection is on which this side spoke last. In some protocols an idle client does so,
  * too: it acknowledges at once what the peer has said (HTTP/2's SETTINGS and PING, the PONG of
  * NATS). A client that asks its next question at once looks the same, but mostly has its answer
@@ -50,7 +60,7 @@ static __always_inline __u32 waited_on_connected(struct waited *waited, void *sk
 {
 	struct inet_connection_sock___waited *connection = sk;
 	struct tcp_sock___waited *tcp = sk;
-	__u32 sent, heard, rcv_nxt;
+	__u32 sent, heard, rcv_nxt, unread;
 	__u64 ago;
 
 	if (!bpf_core_field_exists(tcp->lsndtime) ||
@@ -64,10 +74,11 @@ static __always_inline __u32 waited_on_connected(struct waited *waited, void *sk
 		return OFFCPUD_ON_ASKED;
 	if ((__s32)(sent - heard) > 0)
 		return waited_on_spoken_last(sent, heard);
-	if (waited->ended && BPF_CORE_READ(tcp, copied_seq) != rcv_nxt) {
+	unread = rcv_nxt - BPF_CORE_READ(tcp, copied_seq);
+	if (waited->ended && unread) {
 		ago = (__u32)((__u32)bpf_jiffies64() - sent);
 		if (ago * jiffy_ns <= waited->now - waited->since_ns + ASKED_BEFORE_NS)
-			return OFFCPUD_ON_ASKED | OFFCPUD_ON_CAME;
+			return OFFCPUD_ON_ASKED | OFFCPUD_ON_CAME | tcp_first_data(tcp, unread);
 		return OFFCPUD_ON_HEARD | OFFCPUD_ON_CAME;
 	}
 	if (sent == heard &&

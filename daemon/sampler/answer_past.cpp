@@ -14,14 +14,17 @@ constexpr float kMostVotes = 2 * AnswerPast::kSameOnes;
 
 }  // namespace
 
-void AnswerPast::add(std::uint64_t length_ns, double waits) {
+void AnswerPast::add(std::uint64_t length_ns, double waits, bool is_first) {
   const double seconds = static_cast<double>(length_ns) / kNsPerSecond;
   const auto count = static_cast<float>(waits);
   answers_ += count;
   seconds_ += static_cast<float>(seconds * waits);
   if (seconds < kSoonSeconds) return;
   slow_ += count;
-  if (seconds < kLateSeconds) return vote(seconds);
+  if (seconds < kLateSeconds) {
+    if (!is_first) vote(seconds);
+    return;
+  }
   late_ += count;
   if (late_ones_ < kLateOnes) ++late_ones_;
 }

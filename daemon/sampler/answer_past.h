@@ -33,8 +33,10 @@ class AnswerPast {
   // late; such a wait counts half as much against the timeout as another one.
   static constexpr double kTooLateSeconds = 0.12, kBusySeconds = 0.5;
 
-  // An answer ended a wait of this length, and stands for `waits` of them.
-  void add(std::uint64_t length_ns, double waits);
+  // An answer ended a wait of this length, and stands for `waits` of them. `is_first`: it was the
+  // first that the other side said on the connection. Who waits for the next job of a queue again
+  // and again keeps the connection, so such an answer is no sign of a timeout.
+  void add(std::uint64_t length_ns, double waits, bool is_first = false);
   // Call it when this much time has passed: forgets what is old.
   void fade(std::uint64_t ns);
   [[nodiscard]] Habit habit() const;

@@ -39,7 +39,8 @@ class ExaminedStack {
     SiteQuestion ask = SiteQuestion::None;  // None: no evidence can change it
     bool named = false;                     // its interpreted functions are known
     ProcessPlace at;
-    ShareOwner owner;  // whose process it is
+    std::uint64_t caller = 0;  // ThreadAtPlace::caller
+    ShareOwner owner;          // whose process it is
     // PlacePasts::place_of(); 0: its past does not matter, as what its waits are for is known.
     std::uint64_t past = 0;
   };
@@ -55,6 +56,7 @@ class ExaminedStack {
   [[nodiscard]] SiteQuestion ask() const { return of_.ask; }
   [[nodiscard]] bool named() const { return of_.named; }
   [[nodiscard]] const ProcessPlace& at() const { return of_.at; }
+  [[nodiscard]] std::uint64_t caller() const { return of_.caller; }
   [[nodiscard]] const ShareOwner& owner() const { return of_.owner; }
   [[nodiscard]] std::uint64_t past() const { return of_.past; }
   [[nodiscard]] EvidenceVerdict verdict() const { return {wait_->wait_for, wait_->certain}; }

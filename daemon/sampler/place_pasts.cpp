@@ -80,9 +80,10 @@ void PlacePasts::learn(std::uint64_t place, const Holder& holder, const WaitSum&
   past->longest_ns = std::max(past->longest_ns, longest);
 }
 
-void PlacePasts::learn_answer(std::uint64_t place, std::uint64_t length_ns, double waits) {
+void PlacePasts::learn_answer(std::uint64_t place, std::uint64_t length_ns, double waits,
+                              bool is_first) {
   const auto known = places_.find(place);
-  if (known != places_.end()) pasts_[known->second].answers.add(length_ns, waits);
+  if (known != places_.end()) pasts_[known->second].answers.add(length_ns, waits, is_first);
 }
 
 AnswerPast::Habit PlacePasts::habit_at(std::uint64_t place) const {

@@ -73,9 +73,8 @@ class PlacePasts {
     }
   };
   void learn(std::uint64_t place, const Holder& holder, const WaitSum& sum);
-  // An answer ended a wait of this length at a place that is known. It stands for `waits` such
-  // waits.
-  void learn_answer(std::uint64_t place, std::uint64_t length_ns, double waits);
+  // An answer ended a wait of this length at a place that is known: see AnswerPast::add().
+  void learn_answer(std::uint64_t place, std::uint64_t length_ns, double waits, bool is_first);
   // Unknown for a place that is not known.
   [[nodiscard]] AnswerPast::Habit habit_at(std::uint64_t place) const;
   // In this window, too many waits of these units have no stack, so waits may have ended at their

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "sampler/named_past.h"
-#include "sampler/site_place.h"
 #include "sites/file_evidence.h"
 
 namespace offcpud {
@@ -42,6 +41,7 @@ void SiteClasses::number(const Snapshot& snapshot, std::span<const std::uint32_t
       known.kind = 1 + (frame.kernel ? classifier_.kernel_frame(frame.function)
                                      : classifier_.user_frame({frame.function, frame.object}));
       known.name = name_hash(frame);
+      known.part = PlaceNumber::part_of(frame);
     }
     kinds.push_back(known.kind - 1);
   }
@@ -74,9 +74,11 @@ void SiteClasses::classify(const Snapshot& snapshot, StackEntry& entry, const Bl
   const auto by = by_files(found.ask, sum.sample.waited_on);
   if (by) entry.wait_for = by->wait_for;
   const bool is_open = !by && found.ask != SiteQuestion::None;
+  const PlaceNumber stack = place_of(entry, sum);
+  const bool is_asked = is_open || is_sole_answer(by);
   const ProcessPlace at{.tgid = sum.sample.tgid,
                         .process_start_ns = sum.sample.process_start_ns,
-                        .place = is_open || is_sole_answer(by) ? place_of(entry, sum) : 0};
+                        .place = is_asked ? stack.number(is_place(sum.sample.user_end)) : 0};
   const Times* const by_past =
       is_sole_answer(by) && at.place != 0 ? said_of(place_of_answers(at)) : nullptr;
   if (by_past != nullptr) entry.wait_for = most_of(*by_past);
@@ -92,29 +94,33 @@ void SiteClasses::classify(const Snapshot& snapshot, StackEntry& entry, const Bl
                        .count = sum.pairs.size()});
     if (evidence_.learns && interpreted_.empty()) note_unnamed(at, sum);
   }
-  const std::uint64_t place = by_wakers ? at.place : 0;
+  add_waits(sum, {.at = {.tgid = at.tgid,
+                         .process_start_ns = at.process_start_ns,
+                         .owner = evidence_.owners.of(sum.sample),
+                         .place = by_wakers ? at.place : 0,
+                         .caller = stack.caller()},
+                  .site = found.site.empty() ? 0 : std::hash<std::string_view>{}(found.site),
+                  .wait_for = found.wait_for,
+                  .certain = found.certain,
+                  .named = !interpreted_.empty(),
+                  .hands_over = found.ask == SiteQuestion::Handover,
+                  .has_library = stack.has_library(),
+                  .end = end_of(sum.sample, own_timer),
+                  .waker_tgid = sum.sample.waker_tgid});
+}
+
+// `all`: what all waits of the sum have in common.
+void SiteClasses::add_waits(const BlockSum& sum, const SeenWaits& all) {
   if (evidence_.learns) evidence_.evidence.add_left_out(sum.pairs_left_out);
-  const offcpud_sample& sample = sum.sample;
-  const ShareOwner owner = evidence_.owners.of(sample);
   for (const WakePair& pair : sum.pairs) {
-    waits_.push_back({.at = {.tgid = sample.tgid,
-                             .tid = pair.tid,
-                             .process_start_ns = sample.process_start_ns,
-                             .owner = owner,
-                             .place = place},
-                      .site = found.site.empty() ? 0 : std::hash<std::string_view>{}(found.site),
-                      .wait_for = found.wait_for,
-                      .certain = found.certain,
-                      .named = !interpreted_.empty(),
-                      .hands_over = found.ask == SiteQuestion::Handover,
-                      .end = end_of(sample, own_timer),
-                      .waker_tgid = sample.waker_tgid,
-                      .waker_tid = pair.waker_tid,
-                      .samples = pair.samples,
-                      .ns = pair.ns,
-                      .whole_ns = pair.whole_ns,
-                      .variance_ns2 = pair.variance_ns2,
-                      .episodes = pair.episodes});
+    SeenWaits& waits = waits_.emplace_back(all);
+    waits.at.tid = pair.tid;
+    waits.waker_tid = pair.waker_tid;
+    waits.samples = pair.samples;
+    waits.ns = pair.ns;
+    waits.whole_ns = pair.whole_ns;
+    waits.variance_ns2 = pair.variance_ns2;
+    waits.episodes = pair.episodes;
   }
 }
 
@@ -127,7 +133,7 @@ void SiteClasses::note_named(const StackEntry& entry, const BlockSum& sum, WaitF
   if (unnamed.ask != SiteQuestion::Waker && unnamed.ask != SiteQuestion::Handover) return;
   const ProcessPlace at{.tgid = sum.sample.tgid,
                         .process_start_ns = sum.sample.process_start_ns,
-                        .place = place_of(entry, sum)};
+                        .place = place_of(entry, sum).number(is_place(sum.sample.user_end))};
   if (at.place == 0) return;
   const ShareOwner owner = evidence_.owners.of(sum.sample);
   for (const WakePair& pair : sum.pairs) {
@@ -144,14 +150,14 @@ void SiteClasses::note_unnamed(const ProcessPlace& at, const BlockSum& sum) {
 }
 
 // A stack of too many frames has one more, at its root, that says so.
-std::uint64_t SiteClasses::place_of(const StackEntry& entry, const BlockSum& sum) const {
-  if (!is_place(sum.sample.user_end)) return 0;
+PlaceNumber SiteClasses::place_of(const StackEntry& entry, const BlockSum& sum) const {
   PlaceNumber place(entry.reason);
   const bool is_cut = sum.sample.user_end == OFFCPUD_UNWIND_END_DEPTH;
   for (std::size_t i = is_cut ? 1 : 0; i < entry.user.size(); ++i) {
-    place.add(known_[entry.user[i]].name);
+    const KnownFrame& frame = known_[entry.user[i]];
+    place.add(frame.name, frame.part);
   }
-  return place.number();
+  return place;
 }
 
 const SiteClasses::Times* SiteClasses::said_of(const ProcessPlace& at) const {
@@ -216,7 +222,8 @@ SiteClasses::Times SiteClasses::judge(const EntryWaits& entry) const {
                                 ? each.wait_for
                                 : by_named_past(evidence_.places, each.at, classifier_.generation(),
                                                 each.wait_for, evidence_.now);
-    const auto by_wakers = evidence_.evidence.judge(each.at, by_rule, evidence_.now);
+    const auto by_wakers =
+        evidence_.evidence.judge(each.at, by_rule, evidence_.now, each.hands_over);
     const auto verdict = as_asked(entry.ask, by_wakers, by_rule);
     times[static_cast<std::size_t>(verdict.wait_for)] += each.ns;
   }

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "sampler/process_owners.h"
+#include "sampler/site_place.h"
 #include "sites/place_classes.h"
 #include "sites/wait_classifier.h"
 #include "sites/waker_evidence.h"
@@ -42,7 +43,8 @@ class SiteClasses final : public WaitClasses {
  private:
   struct KnownFrame {
     FrameKind kind = 0;      // kind + 1; 0: not needed yet
-    std::uint64_t name = 0;  // hash of function and object
+    std::uint64_t name = 0;  // name_hash()
+    PlaceNumber::Part part = PlaceNumber::Part::Any;
   };
   // Waits of an entry, by thread and waker.
   struct EntryWaits {
@@ -64,7 +66,8 @@ class SiteClasses final : public WaitClasses {
   void number_interpreted(const InterpretedStack* stack);
   void note_named(const StackEntry& entry, const BlockSum& sum, WaitFor wait_for);
   void note_unnamed(const ProcessPlace& at, const BlockSum& sum);
-  [[nodiscard]] std::uint64_t place_of(const StackEntry& entry, const BlockSum& sum) const;
+  [[nodiscard]] PlaceNumber place_of(const StackEntry& entry, const BlockSum& sum) const;
+  void add_waits(const BlockSum& sum, const SeenWaits& all);
   using Times = PlaceClasses::Times;
 
   [[nodiscard]] Times judge(const EntryWaits& entry) const;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -30,27 +31,63 @@ inline std::uint64_t name_hash(const StackFrame& frame) {
 }
 
 // Numbers a place, ThreadAtPlace::place: a reason and the frames of the program, outermost first.
+//
+// Two kinds of stacks count from an inner frame on only, because their outer frames differ from
+// thread to thread, or change while the program runs:
+// - what a team of OpenMP runs: its first thread has other callers than the rest;
+// - the waits of Java on which rules ask for evidence, from the innermost function with a name that
+//   is none of Java's own library. Which functions further out have a name depends on what was
+//   compiled when, and so does which ones of the library were inlined: of these, the innermost
+//   counts. The walk need not reach the root, as it does not where callers were compiled a moment
+//   ago.
 class PlaceNumber {
  public:
-  explicit PlaceNumber(std::size_t reason) : hash_(hash_joined(kHashBasis, reason)) {}
+  // What a frame is to a place.
+  enum class Part : std::uint8_t {
+    Any,
+    Team,         // the body of a parallel region of OpenMP
+    Java,         // compiled code of an application
+    Library,      // of Java's own library
+    Interpreted,  // either of them
+    Park,         // functions of that library in which all such waits end
+    Machine       // the function of the virtual machine in which a thread parks
+  };
 
-  // `name`: name_hash().
-  void add(std::uint64_t name) {
-    hash_ = hash_joined(hash_, name);
-    has_frames_ = true;
-    has_names_ = has_names_ && name != 0;
-  }
-  // 0: the stack is no place, because it has no frames, or because some of its names are unknown: a
-  // rule that knows them may say something else. For example, idle threads of Go wake each other as
-  // threads that wait for a lock do.
-  [[nodiscard]] std::uint64_t number() const {
-    return has_frames_ && has_names_ ? std::max<std::uint64_t>(hash_, 1) : 0;
-  }
+  explicit PlaceNumber(std::size_t reason)
+      : basis_(hash_joined(kHashBasis, reason)), hash_(basis_), inner_(basis_) {}
+
+  // `name`: name_hash(). Part::Any of the wrong frames only makes places apart.
+  void add(std::uint64_t name, Part part = Part::Any);
+  void add(const StackFrame& frame) { add(name_hash(frame), part_of(frame)); }
+
+  static Part part_of(const StackFrame& frame);
+
+  // `reached_root`: is_place(). 0: the stack is no place, because it has no frames, or because some
+  // of its names are unknown: a rule that knows them may say something else. For example, idle
+  // threads of Go wake each other as threads that wait for a lock do.
+  [[nodiscard]] std::uint64_t number(bool reached_root = true) const;
+
+  // ThreadAtPlace::caller: of Java, the function from which on the place counts, and in which
+  // function of the virtual machine it waits; else 0.
+  [[nodiscard]] std::uint64_t caller() const { return caller_; }
+  // Whether functions of Java's library that have names are further in.
+  [[nodiscard]] bool has_library() const { return has_library_; }
 
  private:
-  std::uint64_t hash_;
-  bool has_frames_ = false;
-  bool has_names_ = true;
+  void begin_inner(bool counts);
+  void add_inner(std::uint64_t name);
+
+  std::uint64_t basis_;
+  std::uint64_t hash_;         // of all frames
+  std::uint64_t inner_;        // of those from the last one on at which a place may begin
+  std::uint64_t library_ = 0;  // the last one of Java's library within these, not in `inner_` yet
+  bool has_frames_ = false, has_names_ = true;
+  bool is_inner_ = false;          // `inner_` is the place
+  bool is_java_ = false;           // it is, if the thread parks further in
+  std::uint64_t application_ = 0;  // the function from which on it counts then
+  std::uint64_t caller_ = 0;
+  bool has_library_ = false;
+  bool inner_has_names_ = true;
 };
 
 // The key under which PlaceClasses keeps something further about a place.

@@ -124,12 +124,10 @@ void add_ended(WaitExaminer::WindowSums& window, const WaitSum& sum, ExaminedSta
   }
 }
 
-ProcessPlace place_of(const offcpud_sample& sample, std::span<const StackFrame> user) {
+PlaceNumber place_of(const offcpud_sample& sample, std::span<const StackFrame> user) {
   PlaceNumber place(sample.kind);
-  for (auto frame = user.rbegin(); frame != user.rend(); ++frame) place.add(name_hash(*frame));
-  return {.tgid = sample.tgid,
-          .process_start_ns = sample.process_start_ns,
-          .place = is_place(sample.user_end) ? place.number() : 0};
+  for (auto frame = user.rbegin(); frame != user.rend(); ++frame) place.add(*frame);
+  return place;
 }
 
 // What evidence of wakers says of a block; chains are followed later.
@@ -138,14 +136,18 @@ EvidenceVerdict verdict_of(const ExaminedStack& stack, std::uint32_t tid,
   const EvidenceVerdict by_rule = stack.verdict();
   if (!asks_for_wakers(stack.ask())) return by_rule;
   const ProcessPlace& at = stack.at();
-  const ThreadAtPlace thread{
-      .tgid = at.tgid, .tid = tid, .process_start_ns = at.process_start_ns, .place = at.place};
+  const ThreadAtPlace thread{.tgid = at.tgid,
+                             .tid = tid,
+                             .process_start_ns = at.process_start_ns,
+                             .place = at.place,
+                             .caller = stack.caller()};
   const WaitFor before = stack.named()
                              ? by_rule.wait_for
                              : by_named_past(means.places, thread, means.classifier.generation(),
                                              by_rule.wait_for, means.now);
-  EvidenceVerdict verdict =
-      as_asked(stack.ask(), means.evidence.judge(thread, before, means.now), before);
+  const EvidenceVerdict by_wakers =
+      means.evidence.judge(thread, before, means.now, stack.ask() == SiteQuestion::Handover);
+  EvidenceVerdict verdict = as_asked(stack.ask(), by_wakers, before);
   verdict.certain = verdict.certain && !is_told_by_name(stack);
   return verdict;
 }
@@ -311,7 +313,7 @@ void WaitExaminer::learn(const WaitInterval& interval, const std::vector<Examine
     const std::uint32_t waited_on = interval.waits.sums[block.sum].sample.waited_on;
     if ((waited_on & kAnswered) != kAnswered || block.since_ns == 0) continue;
     pasts_.learn_answer(examined[block.sum]->past(), block.ended_ns - block.since_ns,
-                        block.stands_for);
+                        block.stands_for, (waited_on & OFFCPUD_ON_FIRST) != 0);
   }
   pasts_.deafen(deaf_units(cgroups));
 }
@@ -363,9 +365,13 @@ WaitExaminer::Examined WaitExaminer::examine(const WaitSum& sum, const WaitInter
                     .user = std::move(texts.user),
                     .kernel = std::move(texts.kernel)};
   const auto by = by_files(found.ask, sum.sample.waited_on);
+  const PlaceNumber place = place_of(sum.sample, stack.user);
   ExaminedStack::Of of{.ask = by ? SiteQuestion::None : found.ask,
                        .named = sum.interpreted != nullptr,
-                       .at = place_of(sum.sample, stack.user),
+                       .at = {.tgid = sum.sample.tgid,
+                              .process_start_ns = sum.sample.process_start_ns,
+                              .place = place.number(is_place(sum.sample.user_end))},
+                       .caller = place.caller(),
                        .owner = means.owners.of(sum.sample)};
   if ((by ? by->wait_for : found.wait_for) == WaitFor::Unknown || is_sole_answer(by)) {
     of.past = pasts_.place_of(interval.cgroups.path_of(sum.sample.cgroup_id), sum.sample,

@@ -14,7 +14,7 @@
 namespace offcpud {
 
 // What one piece of evidence is about: a thread at a place or at all places of a site, a thread and
-// who woke it, or a thread.
+// who woke it, or a thread; with the thread 0, a function of a process.
 struct EvidenceKey {
   std::uint32_t tgid = 0;
   std::uint32_t tid = 0;
@@ -42,6 +42,8 @@ struct Evidence {
   float timer_ends = 0, peer_ends = 0;  // how often its own timer and peers ended its waits
   float episodes = 0;                   // estimated number that the samples stand for
   float jobs = 0;                       // of these, at sites where threads wait for work
+  // What names said of the waits of a function: a bit for each WaitFor.
+  std::uint16_t named = 0;
   // The class in force, and the other one that the last `agreed` windows found.
   std::optional<WaitFor> said, rather;
   std::uint8_t agreed = 0;

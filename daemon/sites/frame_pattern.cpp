@@ -74,8 +74,8 @@ bool alternative_covers(const FramePattern::Alternative& one,
 bool is_suffix(std::string_view word, bool numbered) {
   constexpr std::array<std::string_view, 7> kWords = {"constprop", "isra", "part",      "cold",
                                                       "lto_priv",  "llvm", "localalias"};
-  constexpr std::array<std::string_view, 4> kWithoutNumber = {"cold", "localalias", "abi0",
-                                                              "abiinternal"};
+  constexpr std::array<std::string_view, 5> kWithoutNumber = {"cold", "localalias", "abi0",
+                                                              "abiinternal", "tailcall"};
   if (numbered) return std::ranges::find(kWords, word) != kWords.end();
   return std::ranges::find(kWithoutNumber, word) != kWithoutNumber.end();
 }

@@ -56,7 +56,9 @@ struct FramePattern {
 };
 
 // `function` without what compilers put behind a name for a part or a copy of a function:
-// `.constprop.0`, `.isra.0`, `.part.3`, `.cold`, `.lto_priv.1`, `.llvm.123`, and Go's `.abi0`.
+// `.constprop.0`, `.isra.0`, `.part.3`, `.cold`, `.lto_priv.1`, `.llvm.123`, and Go's `.abi0`; and
+// without `.tailcall`, which names code without a symbol in which the function ends
+// (symbols/jumped_code.h).
 std::string_view without_compiler_suffix(std::string_view function);
 
 // Whether `function` is a name, not an address (`libc.so.6!fn_85e40`, `[libfoo.so+0x12]`) or a

@@ -23,6 +23,15 @@ std::uint64_t at_site(std::uint64_t site) {
   return site * 0xa0761d6478bd642f;
 }
 
+std::uint16_t bit_of(WaitFor wait_for) {
+  return static_cast<std::uint16_t>(1U << static_cast<unsigned>(wait_for));
+}
+
+// A function of the process, whichever thread is in it.
+EvidenceKey function_of(const ThreadAtPlace& at) {
+  return {.tgid = at.tgid, .tid = 0, .what = at.caller};
+}
+
 bool same_process(const SeenWaits& waits) {
   return waits.end == WaitEnd::Thread && waits.waker_tgid == waits.at.tgid;
 }
@@ -51,13 +60,17 @@ EvidenceKey key_of(const ThreadAtPlace& at, std::uint64_t what) {
 void decay(Evidence& evidence, MonotonicTime now) {
   const std::chrono::duration<float> age = now - evidence.decayed;
   if (age.count() <= 0) return;
-  const float left = std::exp2(-age / std::chrono::duration<float>(WakerEvidence::kHalfLife));
+  const auto left = [age](std::chrono::duration<float> half_life) {
+    return std::exp2(-age / half_life);
+  };
+  const float kept = left(WakerEvidence::kHalfLife);
   for (float* const sum :
        {&evidence.wakeups, &evidence.ended_ns, &evidence.timer_ns, &evidence.peers_ns,
-        &evidence.lock_ns, &evidence.answer_ns, &evidence.timer_ends, &evidence.peer_ends,
-        &evidence.episodes, &evidence.jobs}) {
-    *sum *= left;
+        &evidence.lock_ns, &evidence.answer_ns, &evidence.timer_ends, &evidence.peer_ends}) {
+    *sum *= kept;
   }
+  const float kept_of_pairs = left(WakerEvidence::kHalfLifeOfPairs);
+  for (float* const sum : {&evidence.episodes, &evidence.jobs}) *sum *= kept_of_pairs;
   evidence.decayed = now;
 }
 
@@ -95,6 +108,7 @@ void WakerEvidence::learn(std::span<const SeenWaits> waits, MonotonicTime now) {
   learned_ = now;
   table_.forget_before(now - kKept);
   note_crowds(waits);
+  for (const SeenWaits& each : waits) note_names(each, now);
   for (const SeenWaits& each : waits) note_wakers(each, now);
   for (const SeenWaits& each : waits) note_waiter(each, now);
   for (const SeenWaits& each : waits) weigh(each, now);
@@ -112,6 +126,25 @@ void WakerEvidence::note_crowds(std::span<const SeenWaits> waits) {
     crowds_.join(member_of(each), waker_member_of(each));
     if (each.hands_over) crowds_.add_wakeups(member_of(each), each.waker_tid, each.samples);
   }
+}
+
+// A wait that is open although the library's functions have names is another one than those that
+// names decide.
+void WakerEvidence::note_names(const SeenWaits& waits, MonotonicTime now) {
+  const bool is_other = !waits.certain && waits.has_library && !waits.hands_over;
+  if (waits.at.caller == 0 || !(waits.certain || is_other)) return;
+  const EvidenceProcess process{.start_ns = waits.at.process_start_ns, .owner = waits.at.owner};
+  Evidence* const function = table_.touch(function_of(waits.at), process, now);
+  if (function == nullptr) return;
+  function->named |= bit_of(waits.certain ? waits.wait_for : WaitFor::Unknown);
+}
+
+// What names alone said of the function, before those by which a rule knows the wait were inlined.
+std::optional<WaitFor> WakerEvidence::named_at(const ThreadAtPlace& at, bool hands_over) const {
+  const Evidence* const function = at.caller == 0 ? nullptr : table_.find(function_of(at));
+  if (function == nullptr || function->process_start_ns != at.process_start_ns) return std::nullopt;
+  const WaitFor only = hands_over ? WaitFor::Lock : WaitFor::Answer;
+  return function->named == bit_of(only) ? std::optional(only) : std::nullopt;
 }
 
 void WakerEvidence::note_wakers(const SeenWaits& waits, MonotonicTime now) {
@@ -242,10 +275,16 @@ void WakerEvidence::conclude(const SeenWaits& waits) {
   evidence->said = now;
 }
 
-EvidenceVerdict WakerEvidence::judge(const ThreadAtPlace& at, WaitFor by_rule,
-                                     MonotonicTime now) const {
-  const Evidence* const evidence = table_.find(key_of(at, at.place));
-  if (evidence == nullptr || evidence->process_start_ns != at.process_start_ns) return {by_rule};
+EvidenceVerdict WakerEvidence::judge(const ThreadAtPlace& at, WaitFor by_rule, MonotonicTime now,
+                                     bool hands_over) const {
+  const Evidence* evidence = table_.find(key_of(at, at.place));
+  if (evidence != nullptr && evidence->process_start_ns != at.process_start_ns) evidence = nullptr;
+  // A lock that names know has signs of its own where it is contended; an answer may have none.
+  const bool no_sign = !hands_over && evidence != nullptr && evidence->said == WaitFor::Work;
+  const bool is_open = evidence == nullptr || !evidence->said || no_sign;
+  const auto named = is_open ? named_at(at, hands_over) : std::nullopt;
+  if (named) return {*named};
+  if (evidence == nullptr) return {by_rule};
   const bool was_young = now - evidence->began < kYoung;
   const WaitFor otherwise = by_rule == WaitFor::Unknown && !was_young ? WaitFor::Work : by_rule;
   if (!evidence->said) return {otherwise};

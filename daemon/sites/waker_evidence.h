@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "base/clock.h"
@@ -22,6 +23,9 @@ struct ThreadAtPlace {
   // A number for the stack, the same for all threads that have it; 0: its rule asks for no
   // evidence.
   std::uint64_t place = 0;
+  // A number for the function of a just-in-time compiled program that waits there, the same
+  // whatever is inlined into it; 0: unknown.
+  std::uint64_t caller = 0;
 };
 
 // What ended a wait.
@@ -40,6 +44,7 @@ struct SeenWaits {
   bool certain = false;                 // `wait_for` is what the names say, no evidence is asked
   bool named = false;                   // its interpreted functions are known
   bool hands_over = false;              // its rule asks so: SiteQuestion::Handover
+  bool has_library = false;  // named functions of the language's library are below `caller`
   WaitEnd end = WaitEnd::None;
   std::uint32_t waker_tgid = 0, waker_tid = 0;  // of WaitEnd::Thread
   std::uint32_t samples = 0;
@@ -75,13 +80,18 @@ struct EvidenceVerdict {
 //   it wakes them where a rule says that they wait for work, or if they hardly wait for others
 //   outside of the process. By that second rule, both sides of a closed loop wait for an answer;
 // - else `work`.
+// Compilers at run time inline the functions by which rules know a wait. Where there is no other
+// sign, and names said one thing only of the waits of the function that waits there, `answer`, or
+// `lock` at places that hand over, that holds on.
 // Sums decay, so that a thread that begins to do something else gets another class. A class is in
 // force once two windows in a row have found it, until two in a row find another. Used by one
 // thread.
 class WakerEvidence {
  public:
   static constexpr std::size_t kMost = 16'384;  // threads at places, and pairs of threads
-  static constexpr std::chrono::seconds kHalfLife{120};
+  // Of sums, and of how often pairs of threads wake each other: who answers mostly has its next
+  // question at once, and such short waits are seldom sampled.
+  static constexpr std::chrono::seconds kHalfLife{120}, kHalfLifeOfPairs{300};
   static constexpr float kFewestWakeups = 5;  // seen ones, whatever they stand for
   static constexpr float kTimerShare = 0.6F, kLockShare = 0.5F, kAnswerShare = 0.5F;
   // A waker does not answer if its own waits for others outside of the process, except actionable
@@ -106,8 +116,8 @@ class WakerEvidence {
   // Without evidence the answer is `by_rule`; but if that is `unknown`, and the thread has long
   // been there with too few wakeups, it is `work`. Evidence for `work` does not override any other
   // `by_rule`.
-  [[nodiscard]] EvidenceVerdict judge(const ThreadAtPlace& at, WaitFor by_rule,
-                                      MonotonicTime now) const;
+  [[nodiscard]] EvidenceVerdict judge(const ThreadAtPlace& at, WaitFor by_rule, MonotonicTime now,
+                                      bool hands_over = false) const;
 
   [[nodiscard]] std::size_t size() const { return table_.size(); }
   // What was removed or refused for lack of room, since the start.
@@ -117,6 +127,7 @@ class WakerEvidence {
 
  private:
   void note_crowds(std::span<const SeenWaits> waits);
+  void note_names(const SeenWaits& waits, MonotonicTime now);
   void note_wakers(const SeenWaits& waits, MonotonicTime now);
   void note_waiter(const SeenWaits& waits, MonotonicTime now);
   void weigh(const SeenWaits& waits, MonotonicTime now);
@@ -128,6 +139,7 @@ class WakerEvidence {
   [[nodiscard]] bool is_handed_over(const SeenWaits& waits) const;
   [[nodiscard]] bool leads(const SeenWaits& waits, MonotonicTime now) const;
   [[nodiscard]] float answered(const SeenWaits& waits, float ended_ns, MonotonicTime now) const;
+  [[nodiscard]] std::optional<WaitFor> named_at(const ThreadAtPlace& at, bool hands_over) const;
   [[nodiscard]] Evidence sums_of(const ThreadAtPlace& at, std::uint64_t what,
                                  MonotonicTime now) const;
   Evidence* touch(const ThreadAtPlace& at, std::uint64_t what, MonotonicTime now);

@@ -13,6 +13,7 @@
 #include "symbols/debug_file.h"
 #include "symbols/embedded_symbols.h"
 #include "symbols/go_symbols.h"
+#include "symbols/jumped_code.h"
 #include "symbols/symbol_table.h"
 
 namespace offcpud {
@@ -71,6 +72,7 @@ Result<ElfSymbols> ElfSymbols::read_from(const ByteSource& source,
     if (!add_go_functions(file, list)) symbols.refused_.add(ObjectRefusal::GoTable);
     symbols.add_embedded_functions(file, list);
     symbols.add_debug_functions(file, fd, debug_roots, list);
+    if (frames) add_jumped_code(file, *frames, list);
   }
   symbols.functions_ = FunctionIndex(
       std::move(list), frames ? *std::move(frames) : std::vector<AddressRange>{}, code_of(file));

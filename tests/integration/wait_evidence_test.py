@@ -170,6 +170,38 @@ while True:
         self.expect_at_least("seconds that the client waits for a greeting", 2, sum(seen.values()))
         self.expect_for("seconds that the client waits for a greeting", seen, ("answer",))
 
+    def test_who_connects_for_each_question_asks_no_queue(self):
+        """The server takes 2.0 s each time, as one that says that no job came within the timeout."""
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+
+        def answer(connection):
+            with connection:
+                while connection.recv(100):
+                    time.sleep(2)
+                    connection.sendall(b"answer")
+
+        def accept():
+            try:
+                while True:
+                    threading.Thread(target=answer, args=(listener.accept()[0],), daemon=True).start()
+            except OSError:
+                pass  # the test is over
+
+        threading.Thread(target=accept, daemon=True).start()
+        kept, anew = self.new_cgroup(), self.new_cgroup()
+        connect = f"import socket\nconnect = lambda: socket.create_connection({listener.getsockname()!r})\n"
+        ask = "peer.sendall(b'question'), peer.recv(100)\n"
+        self.run_in(kept, sys.executable, "-c", f"{connect}peer = connect()\nwhile True: {ask}")
+        self.run_in(anew, sys.executable, "-c", f"{connect}while True:\n with connect() as peer: {ask}")
+        time.sleep(20)
+        begin = time.time()
+        time.sleep(6)
+        for cgroup, wanted in ((kept, "work"), (anew, "answer")):
+            seen = self.classes(self.stacks_since(begin, cgroup=cgroup.path), SOCKET_REASONS)
+            self.expect_at_least("seconds of the client", 2, sum(seen.values()))
+            self.expect_for("seconds of the client", seen, (wanted,))
+
     def test_what_answers_a_keepalive_is_no_sign_of_a_question(self):
         """One client has its answer and reads on, as who subscribed to something; another has asked once
         more. Both connections are kept alive, and their last words were within a tick of the kernel."""

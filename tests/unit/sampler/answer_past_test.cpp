@@ -110,6 +110,18 @@ TEST(AnswerPast, AnswersOfAnyLengthAreNoTimeout) {
   EXPECT_EQ(past.habit(), Habit::Unknown);
 }
 
+// A server that takes exactly two seconds, and whose clients connect for each question.
+TEST(AnswerPast, TheFirstAnswerOfAConnectionEndsNoTimeout) {
+  AnswerPast past;
+  for (int i = 0; i < 40; ++i) {
+    past.fade(2 * kSecond);
+    past.add(2'003 * kMs, 1, true);
+  }
+  EXPECT_EQ(past.habit(), Habit::Unknown);
+  answers(past, 40, 2'003, 2);
+  EXPECT_EQ(past.habit(), Habit::Work) << "those of connections that are kept do";
+}
+
 // A gateway gives up after 30 s each time; the server behind it hangs.
 TEST(AnswerPast, ATimeoutAsLongAsAStallIsNone) {
   AnswerPast past;

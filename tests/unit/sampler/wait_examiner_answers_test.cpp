@@ -90,6 +90,18 @@ TEST_F(WaitExaminerAnswersTest, EachAfterTheSameTimeoutAreWork) {
   EXPECT_EQ(said_of(asked(9))->wait_for, WaitFor::Work);
 }
 
+TEST_F(WaitExaminerAnswersTest, EachAfterTheSameTimeButOnANewConnectionAreNoWork) {
+  for (int i = 0; i < 12; ++i) {
+    BlockRecord record = answered(8, 2 * kSecond + 3 * kMs);
+    record.sample.waited_on |= OFFCPUD_ON_FIRST;
+    ended(record);
+    examine();
+  }
+  const auto said = said_of(asked(9));
+  EXPECT_EQ(said->wait_for, WaitFor::Answer);
+  EXPECT_FALSE(said->certain);
+}
+
 // Who gives up after half a minute, again and again, waits for a server that does not answer.
 TEST_F(WaitExaminerAnswersTest, ThatNeverCameAreNoWork) {
   for (int i = 0; i < 6; ++i) {

@@ -52,6 +52,7 @@ TEST(FramePattern, PlacesWithoutANameFitObjectsOnly) {
 
 TEST(FramePattern, SuffixesOfCompilersDoNotMatter) {
   EXPECT_TRUE(fits("do_poll", "do_poll.constprop.0", "", PatternKind::Kernel));
+  EXPECT_TRUE(fits("pthread_once", "pthread_once.tailcall", ""));
   EXPECT_TRUE(fits("do_poll", "do_poll.isra.0.cold", "", PatternKind::Kernel));
   EXPECT_TRUE(fits("runtime.futex", "runtime.futex.abi0"));
   EXPECT_TRUE(fits("x::y", "x::y [clone .cold]"));

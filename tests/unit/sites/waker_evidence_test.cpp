@@ -226,6 +226,31 @@ TEST_F(WakerEvidenceTest, WhoGivesJobsToAPoolWaitsForAnAnswer) {
   EXPECT_EQ(judge(at(1)), WaitFor::Work);
 }
 
+// Who answers has its next question at once, so that such waits are seldom sampled; one of them
+// stands for many.
+TEST_F(WakerEvidenceTest, AQuestionThatIsSeldomSampledIsRemembered) {
+  const auto answered = [this] {
+    wait(at(1), WaitEnd::Thread, 2);
+    wait(at(2, 0), WaitEnd::OwnTimer).wait_for = WaitFor::Timer;
+  };
+  answered();
+  SeenWaits& idle = wait(at(2, 0), WaitEnd::Thread, 1, 1);
+  idle.wait_for = WaitFor::Work;
+  idle.certain = true;
+  idle.episodes = 200;
+  end_window(seconds(60));
+  for (int i = 0; i < 12; ++i) {
+    answered();
+    end_window(seconds(60));
+    EXPECT_EQ(judge(at(1)), WaitFor::Answer) << i;
+  }
+  for (int i = 0; i < 20; ++i) {
+    answered();
+    end_window(seconds(60));
+  }
+  EXPECT_EQ(judge(at(1)), WaitFor::Work) << "it has not asked for long";
+}
+
 // Each takes from its queue what the one before put there: 10 wakes 1, which wakes 2, which
 // wakes 3.
 TEST_F(WakerEvidenceTest, AChainOfQueuesHandsNothingOver) {

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What evidence makes of waits whose names a compiler at run time has inlined.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "sites/waker_evidence.h"
+
+namespace offcpud {
+namespace {
+
+class InlinedWaitsTest : public testing::Test {
+ protected:
+  static ThreadAtPlace at(std::uint32_t tid, std::uint64_t place = 1000) {
+    return {.tgid = 100, .tid = tid, .process_start_ns = 77, .place = place};
+  }
+
+  // So many waits of a millisecond, each of them sampled.
+  SeenWaits& wait(const ThreadAtPlace& waiter, WaitEnd end, std::uint32_t waker,
+                  std::uint32_t count = 10) {
+    return waits_.emplace_back(SeenWaits{.at = waiter,
+                                         .end = end,
+                                         .waker_tgid = waiter.tgid,
+                                         .waker_tid = waker,
+                                         .samples = count,
+                                         .ns = count * 1e6,
+                                         .episodes = static_cast<double>(count)});
+  }
+
+  void end_window() {
+    now_ += std::chrono::seconds(10);
+    evidence_.learn(waits_, now_);
+    waits_.clear();
+  }
+
+  template <class Waits>
+  void windows(int count, Waits waits) {
+    for (int i = 0; i < count; ++i) {
+      waits();
+      end_window();
+    }
+  }
+
+  [[nodiscard]] WaitFor judge(const ThreadAtPlace& where) const {
+    return evidence_.judge(where, WaitFor::Unknown, now_).wait_for;
+  }
+  [[nodiscard]] bool certain(const ThreadAtPlace& where) const {
+    return evidence_.judge(where, WaitFor::Unknown, now_).certain;
+  }
+
+  WakerEvidence evidence_;
+  MonotonicTime now_{};
+  std::vector<SeenWaits> waits_;
+};
+
+// Java's FutureTask.get is a name on the stack until it is inlined into the function that calls it.
+TEST_F(InlinedWaitsTest, WhatNamesSaidOfAFunctionHoldsOnOnceTheyAreInlined) {
+  constexpr std::uint64_t kCaller = 5;
+  ThreadAtPlace inlined = at(1);
+  inlined.caller = kCaller;
+  const auto named = [&](WaitFor wait_for, std::uint64_t caller) {
+    SeenWaits& seen = wait(at(2, 0), WaitEnd::Thread, 9);
+    seen.at.caller = caller;
+    seen.wait_for = wait_for;
+    seen.certain = true;
+  };
+  named(WaitFor::Answer, kCaller);
+  named(WaitFor::Lock, kCaller + 1);
+  end_window();
+  EXPECT_EQ(judge(inlined), WaitFor::Answer) << "nothing else is known";
+  EXPECT_FALSE(certain(inlined));
+  EXPECT_EQ(judge(at(1)), WaitFor::Unknown) << "of another function";
+  windows(2, [&] { wait(inlined, WaitEnd::Thread, 9); });
+  EXPECT_EQ(judge(inlined), WaitFor::Answer) << "wakers have no sign of it";
+  windows(2, [&] { wait(inlined, WaitEnd::OwnTimer, 0, 90); });
+  EXPECT_EQ(judge(inlined), WaitFor::Timer);
+
+  ThreadAtPlace handed = at(3);
+  handed.caller = kCaller + 1;
+  EXPECT_EQ(judge(handed), WaitFor::Unknown) << "it may be an idle thread's condition";
+  EXPECT_EQ(evidence_.judge(handed, WaitFor::Unknown, now_, true).wait_for, WaitFor::Lock);
+  windows(2, [&] { wait(handed, WaitEnd::Thread, 9); });
+  EXPECT_EQ(evidence_.judge(handed, WaitFor::Unknown, now_, true).wait_for, WaitFor::Work)
+      << "who takes locks wakes each other";
+}
+
+TEST_F(InlinedWaitsTest, WhatNamesSaidOfAFunctionWithOtherWaitsDecidesNothing) {
+  ThreadAtPlace there = at(1);
+  there.caller = 5;
+  SeenWaits& named = wait(at(2, 0), WaitEnd::Thread, 9);
+  named.at.caller = 5;
+  named.wait_for = WaitFor::Answer;
+  named.certain = true;
+  wait(there, WaitEnd::Thread, 9);
+  end_window();
+  EXPECT_EQ(judge(there), WaitFor::Answer) << "it may have been inlined";
+  wait(there, WaitEnd::Thread, 9).has_library = true;
+  end_window();
+  EXPECT_EQ(judge(there), WaitFor::Work) << "the function also waits in ConditionObject.await";
+}
+
+}  // namespace
+}  // namespace offcpud
