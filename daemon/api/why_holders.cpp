@@ -62,6 +62,7 @@ class HolderDeeds {
     const LockHolder& holder = *wait.holder;
     UnitHolder row{.waiters_for = wait.wait_for,
                    .lock = kLockWords.at(static_cast<std::size_t>(holder.kind)),
+                   .is_gil = holder.kind == LockKind::PythonGil,
                    .by = names_.of(wait.holder_cgroup),
                    .process = comm_text(holder.process.comm),
                    .pid = holder.process.local_tgid,
@@ -113,7 +114,8 @@ class HolderDeeds {
 };
 
 using Rows = std::map<std::tuple<std::string, std::uint32_t, std::size_t, WaitFor>, UnitHolder>;
-using Waits = std::pair<std::string, WaitFor>;  // what threads of a unit wait for
+// What threads of a unit wait for, and whether that is Python's GIL.
+using Waits = std::tuple<std::string, WaitFor, bool>;
 
 // Adds who holds locks by the last window of a View, for waits that are wanted.
 template <class IsWanted>
@@ -121,8 +123,8 @@ void add_holders(Rows& rows, const View& view, const ProcessRow* process, UnitNa
                  IsWanted is_wanted) {
   HolderDeeds deeds(view, names);
   const auto add = [&](const std::string& unit, const HeldWait& wait) {
-    if (!is_wanted(Waits(unit, wait.wait_for))) return;
     const LockHolder& holder = *wait.holder;
+    if (!is_wanted(Waits(unit, wait.wait_for, holder.kind == LockKind::PythonGil))) return;
     const auto [row, is_new] =
         rows.try_emplace({unit, holder.tid, static_cast<std::size_t>(holder.kind), wait.wait_for});
     if (!is_new) {
@@ -154,10 +156,13 @@ void add_past_holders(Rows& rows, const View& view, std::chrono::milliseconds wi
                       const Source<UnitPast>& past, UnitNames& names) {
   std::set<Waits> unknown;
   for (const UnitPast& each : past.rows) {
-    if (each.for_kind < kForCpu) unknown.emplace(each.unit, static_cast<WaitFor>(each.for_kind));
+    if (each.for_kind >= kForCpu) continue;
+    const auto wait_for = static_cast<WaitFor>(each.for_kind);
+    unknown.emplace(each.unit, wait_for, false);
+    if (wait_for == WaitFor::Lock) unknown.emplace(each.unit, wait_for, true);
   }
   const auto forget = [&](const Rows& known) {
-    for (const auto& [key, row] : known) unknown.erase({row.unit, row.waiters_for});
+    for (const auto& [key, row] : known) unknown.erase({row.unit, row.waiters_for, row.is_gil});
   };
   forget(rows);
   if (unknown.empty() || view.peer_history.empty()) return;

@@ -29,6 +29,7 @@ void add_sites(Source<UnitSite>& sites, const WaitWindow& window, double seconds
                           .time = scaled(waits.time, sites.seconds / seconds),
                           .child = scaled(waits.child, sites.seconds / seconds),
                           .lasting = waits.lasting,
+                          .on_sockets = waits.on_sockets,
                           .oldest = waits.oldest.after(since)});
   }
 }

@@ -27,6 +27,7 @@ void add_site(UnitSite& sum, const auto& waits, bool last, std::chrono::nanoseco
   sum.child += waits.child;
   if (!last) return;
   sum.lasting += waits.lasting;
+  sum.on_sockets += waits.on_sockets;
   sum.oldest.merge(waits.oldest.after(since));
 }
 

@@ -63,15 +63,16 @@ Source<UnitWaiter> waiters_of(const View& view, UnitNames& names) {
 Source<UnitUnheld> unheld_of(const View& view, UnitNames& names) {
   Source<UnitUnheld> source;
   if (!view.waits) return source;
-  std::map<std::string, UnitUnheld> sums;
-  const auto sum_of = [&](const std::string& cgroup) -> UnitUnheld& {
+  std::map<std::pair<std::string, bool>, UnitUnheld> sums;  // by unit, and whether of the GIL
+  const auto sum_of = [&](const std::string& cgroup, bool is_gil) -> UnitUnheld& {
     const std::string& unit = names.of(cgroup);
-    UnitUnheld& sum = sums[unit];
+    UnitUnheld& sum = sums[{unit, is_gil}];
     sum.unit = unit;
+    sum.is_gil = is_gil;
     return sum;
   };
   for (const UnheldWaits& waits : view.waits->unheld) {
-    UnitUnheld& sum = sum_of(waits.cgroup);
+    UnitUnheld& sum = sum_of(waits.cgroup, waits.is_gil);
     sum.names_nobody += waits.names_nobody;
     sum.changes_hands += waits.changes_hands;
     sum.seen_once += waits.seen_once;
@@ -79,7 +80,7 @@ Source<UnitUnheld> unheld_of(const View& view, UnitNames& names) {
   }
   for (const EndedWaits& ended : view.waits->ended) {
     if (ended.wait_for != WaitFor::Lock) continue;
-    UnitUnheld& sum = sum_of(ended.cgroup);
+    UnitUnheld& sum = sum_of(ended.cgroup, false);
     for (const WaitEstimate::Slot& slot : ended.waits.slots) sum.ended += slot.waits;
   }
   move_rows(source, sums, view.waits->end_at - view.waits->begin_at);

@@ -74,9 +74,11 @@ enum class LockLook : std::uint8_t {
 // By waiter, as HeldBlocks.
 using UnheldBlocks = std::map<std::pair<std::uint32_t, std::uint64_t>, LockLook>;
 
-// How many waits of one cgroup, in progress at a look, are for locks of which no holder is told.
+// How many waits of one cgroup, in progress at a look, are for locks of which no holder is told:
+// for Python's GIL, or for all other locks. What is seen of the one says nothing of the others.
 struct UnheldWaits {
   std::string cgroup;  // path
+  bool is_gil = false;
   std::uint32_t names_nobody = 0, changes_hands = 0, seen_once = 0, no_single_holder = 0;
 };
 

@@ -24,10 +24,11 @@ struct Group {
 };
 
 std::vector<Group> groups_of(const WaitWindow& window, const StallPeers& peers) {
-  using Pair = std::tuple<std::string_view, WaitFor, std::string_view>;
+  using Pair = std::tuple<std::string_view, WaitFor, std::string_view, bool>;
   std::map<std::tuple<Pair, std::uint32_t, LockKind>, Group> all;
   for (const HeldWait& wait : window.held) {
-    const Pair pair(wait.cgroup, wait.wait_for, wait.holder_cgroup);
+    const bool is_gil = wait.holder->kind == LockKind::PythonGil;
+    const Pair pair(wait.cgroup, wait.wait_for, wait.holder_cgroup, is_gil);
     Group& group = all[{pair, wait.holder->tid, wait.holder->kind}];
     if (group.first == nullptr) group.first = &wait;
     group.deadlocked = group.deadlocked || peers.is_deadlocked(wait);

@@ -11,9 +11,9 @@
 namespace offcpud {
 
 // Who held locks at the end of a window, and what they did then. It is kept when the rest of the
-// window is forgotten. For each waiting cgroup, holding cgroup and `for`, it has one holder: one in
-// a deadlock if there is one, else the one for whom most threads waited. It also has those for whom
-// these holders waited.
+// window is forgotten. For each waiting cgroup, holding cgroup and `for`, it has one holder, and
+// one of Python's GIL besides: one in a deadlock if there is one, else the one for whom most
+// threads waited. It also has those for whom these holders waited.
 struct PastHolders {
   // More are left out: those for whom the fewest threads waited.
   static constexpr std::size_t kMost = 256;

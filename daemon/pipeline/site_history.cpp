@@ -21,6 +21,7 @@ void add(CgroupWaits& sum, const auto& waits) {
   sum.time += waits.time;
   sum.child += waits.child;
   sum.lasting += waits.lasting;
+  sum.on_sockets += waits.on_sockets;
   sum.oldest.merge(waits.oldest);
 }
 

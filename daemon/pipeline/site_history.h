@@ -20,8 +20,8 @@ struct CgroupWaits {
   // Never null; the windows of a SiteHistory share them.
   std::shared_ptr<const std::string> cgroup, site;
   WaitFor wait_for = WaitFor::Unknown;
-  WaitTime time, child;       // as in SiteWaits
-  std::uint32_t lasting = 0;  // as in SiteWaits
+  WaitTime time, child;                       // as in SiteWaits
+  std::uint32_t lasting = 0, on_sockets = 0;  // as in SiteWaits
   WaitAge oldest;
 };
 

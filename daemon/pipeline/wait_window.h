@@ -74,6 +74,7 @@ struct SiteWaits {
   WaitTime child;    // part of `time`: waits for the process's own children
   // Long waits that were in progress at the window's end, and the age of the longest.
   std::uint32_t lasting = 0;
+  std::uint32_t on_sockets = 0;  // of them, those on sockets as far as is known
   WaitAge oldest;
 };
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "waited.h"
 
 namespace offcpud {
 namespace {
@@ -13,6 +14,13 @@ WaitAge age_of(const SeenBlock& block) {
   const std::uint64_t since_ns = block.censored ? block.asleep_ns : block.since_ns;
   if (since_ns == 0 || since_ns > block.seen_ns) return {};
   return {.ns = block.seen_ns - since_ns, .estimated = block.censored};
+}
+
+// Whether one of the files that it waits for is a socket that has or may get a peer.
+bool is_on_socket(const SeenBlock& block) {
+  constexpr std::uint32_t kSockets = OFFCPUD_ON_LISTENER | OFFCPUD_ON_ACCEPTED | OFFCPUD_ON_ASKED |
+                                     OFFCPUD_ON_HEARD | OFFCPUD_ON_LINKED;
+  return block.kind == OFFCPUD_BLOCKED_NETWORK || (block.waited_on & kSockets) != 0;
 }
 
 }  // namespace
@@ -36,6 +44,7 @@ void SiteSums::add(const SeenBlock& block, const ExaminedWait* wait, std::string
   if (block.kind == OFFCPUD_BLOCKED_CHILD) waits.child.add(part_ns, part_ns);
   if (!block.lasts) return;
   ++waits.lasting;
+  if (is_on_socket(block)) ++waits.on_sockets;
   waits.oldest.merge(age_of(block));
 }
 

@@ -11,11 +11,11 @@
 
 namespace offcpud {
 
-// What was seen of locks without a holder, by cgroup.
+// What was seen of locks without a holder, by cgroup; of GILs apart from other locks.
 class UnheldSums {
  public:
-  void add(std::uint64_t cgroup_id, LockLook look) {
-    UnheldWaits& sum = sums_[cgroup_id];
+  void add(std::uint64_t cgroup_id, bool is_gil, LockLook look) {
+    UnheldWaits& sum = sums_[{cgroup_id, is_gil}];
     switch (look) {
       case LockLook::NamesNobody:
         ++sum.names_nobody;
@@ -33,15 +33,16 @@ class UnheldSums {
   }
   std::vector<UnheldWaits> by_path(WindowPaths& paths) {
     std::vector<UnheldWaits> rows;
-    for (auto& [cgroup_id, sum] : sums_) {
-      sum.cgroup = paths.of(cgroup_id);
+    for (auto& [key, sum] : sums_) {
+      sum.cgroup = paths.of(key.first);
+      sum.is_gil = key.second;
       rows.push_back(std::move(sum));
     }
     return rows;
   }
 
  private:
-  std::map<std::uint64_t, UnheldWaits> sums_;
+  std::map<std::pair<std::uint64_t, bool>, UnheldWaits> sums_;  // by cgroup, and if of the GIL
 };
 
 }  // namespace offcpud

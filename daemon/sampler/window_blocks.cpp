@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/gil_site.h"
 #include "base/text.h"
 
 namespace offcpud {
@@ -65,7 +66,9 @@ std::shared_ptr<const ExaminedWait> WindowBlocks::add(const SeenBlock& block, Ex
   if (holder && block.lasts) held_.push_back(held_wait(block, holder, wait->wait_for, paths_));
   const auto look = interval_.unheld.find(key);
   const bool is_unheld = look != interval_.unheld.end() && wait->wait_for == WaitFor::Lock;
-  if (is_unheld && block.lasts) unheld_.add(block.cgroup_id, look->second);
+  if (is_unheld && block.lasts) {
+    unheld_.add(block.cgroup_id, wait->site == kGilSite, look->second);
+  }
   return wait;
 }
 
@@ -83,7 +86,7 @@ void WindowBlocks::add_gil_waits() {
     const auto block = lasting.find(wait.tid);
     if (block != lasting.end() && block->second > wait.seen_ns) continue;
     if (!wait.holder) {
-      unheld_.add(wait.cgroup_id, wait.look);
+      unheld_.add(wait.cgroup_id, true, wait.look);
     } else if (held.insert(wait.tid).second) {
       held_.push_back(held_wait(wait, paths_));
     }

@@ -59,7 +59,7 @@ struct Cause {
   struct Site {
     std::string site;  // empty: no rule took it
     double threads = 0, error = 0;
-    std::uint32_t lasting = 0;
+    std::uint32_t lasting = 0, on_sockets = 0;  // as in UnitSite
     WaitAge oldest;
   };
   std::vector<Site> sites = {};

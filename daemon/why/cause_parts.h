@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/gil_site.h"
 #include "why/cause.h"
 
 namespace offcpud {
@@ -35,8 +36,6 @@ class Rate {
 // Whether the holder of a lock at this site can be seen: the site is empty, or says only that the
 // lock is one of the C library, the kernel or a file.
 bool is_any_lock(const std::string& site);
-// Where threads of Python wait for the GIL.
-inline constexpr std::string_view kGilSite = "python-gil";
 
 // Why the holder of a lock, or the other end, is not known so far, although a later look may tell
 // it.

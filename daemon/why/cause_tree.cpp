@@ -106,6 +106,7 @@ class TreeMaker {
                             .threads = threads,
                             .error = rate.error(variance),
                             .lasting = site.lasting,
+                            .on_sockets = site.on_sockets,
                             .oldest = site.oldest});
     }
     for (const auto& [for_kind, variance] : variances) {
@@ -178,7 +179,7 @@ class TreeMaker {
       const double ns = std::max(0.0, peer.time.ns - peer.child.ns);  // as in add_sites()
       const double variance = std::max(0.0, peer.time.variance_ns2 - peer.child.variance_ns2);
       const bool own = peer.kind == UnitPeer::On::Unit && peer.on == own_unit();
-      auto holder = holder_in(peer.on, node.for_kind);
+      auto holder = holder_in(peer.on, node);
       const bool is_lock = node.for_kind == index_of(WaitFor::Lock);
       node.parts.push_back({.kind = own ? Cause::Kind::Self : kind_of(peer.kind),
                             .for_kind = node.for_kind,
@@ -198,12 +199,15 @@ class TreeMaker {
   }
 
   // The holder of this unit for whom most threads wait; one in a deadlock comes first, as that
-  // never ends.
+  // never ends. Who holds the GIL is told only where most of the node waits for the GIL, and no
+  // other holder is told there: the one says nothing of who waits for the other.
   [[nodiscard]] std::shared_ptr<const UnitHolder> holder_in(const std::string& by,
-                                                            std::size_t for_kind) const {
+                                                            const Cause& node) const {
     const UnitHolder* most = nullptr;
     for (const UnitHolder& holder : inputs_.holders.of(tree_.unit)) {
-      if (holder.by != by || index_of(holder.waiters_for) != for_kind) continue;
+      if (holder.by != by || index_of(holder.waiters_for) != node.for_kind) continue;
+      const bool is_deadlocked = holder.does == UnitHolder::Does::Deadlocked;
+      if (!is_deadlocked && holder.is_gil != (node.name == kGilSite)) continue;
       if (!most || rank_of(holder) > rank_of(*most)) most = &holder;
     }
     return most ? std::make_shared<const UnitHolder>(*most) : nullptr;
@@ -224,20 +228,21 @@ class TreeMaker {
     return is_young(node) ? std::string(kEndUnseen) : "the other end was not seen";
   }
 
-  // Whether a wait lasts that began after the last time that the table of all sockets was filled,
-  // which happens once a minute.
+  // Whether the waits at the site that is told are on sockets and all began after the last time
+  // that the table of all sockets was filled, which happens once a minute. Only of sockets a later
+  // look knows more.
   static bool is_young(const Cause& node) {
     constexpr std::uint64_t kMinuteNs = 60'000'000'000;
-    return !node.over && std::ranges::any_of(node.sites, [](const Cause::Site& site) {
-      return site.lasting > 0 && site.oldest.ns > 0 && site.oldest.ns < kMinuteNs;
-    });
+    if (node.over || node.sites.empty()) return false;
+    const Cause::Site& site = node.sites.front();
+    return site.on_sockets > 0 && site.oldest.ns > 0 && site.oldest.ns < kMinuteNs;
   }
 
   // By what looks at the locks have seen: a holder is told only if he was seen twice.
   [[nodiscard]] std::string why_nobody_holds(const Cause& node) const {
     if (node.over) return "nobody was seen twice to hold it while that lasted";
     if (!inputs_.unheld.known()) return "what looks at it saw is kept for the last window only";
-    const UnitUnheld seen = unheld();
+    const UnitUnheld seen = unheld(node.name == kGilSite);
     std::uint32_t lasting = 0;
     for (const Cause::Site& site : node.sites) lasting += site.lasting;
     const std::uint32_t most =
@@ -279,10 +284,11 @@ class TreeMaker {
            "holds it";
   }
 
-  // Of a process nothing is told apart from its unit.
-  [[nodiscard]] UnitUnheld unheld() const {
+  // Of the GIL or of all other locks. Of a process nothing is told apart from its unit.
+  [[nodiscard]] UnitUnheld unheld(bool of_gil) const {
     const auto rows = inputs_.unheld.of(own_unit());
-    return rows.empty() ? UnitUnheld() : rows.front();
+    const auto row = std::ranges::find(rows, of_gil, &UnitUnheld::is_gil);
+    return row != rows.end() ? *row : UnitUnheld();
   }
 
   void sum_up(const Cause& node) {

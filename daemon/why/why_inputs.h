@@ -24,9 +24,10 @@ struct UnitSite {
   WaitFor wait_for = WaitFor::Unknown;
   std::string site;  // empty: no rule took them
   WaitTime time;
-  WaitTime child;             // part of `time`: waits for children of one's own
-  std::uint32_t lasting = 0;  // long waits in progress
-  WaitAge oldest;             // of them
+  WaitTime child;                // part of `time`: waits for children of one's own
+  std::uint32_t lasting = 0;     // long waits in progress
+  std::uint32_t on_sockets = 0;  // of them, those on sockets
+  WaitAge oldest;                // of them all
 };
 
 // Whom or what they waited on. The sum over `on` is that over sites.
@@ -86,6 +87,7 @@ struct UnitHolder {
   std::string unit;                        // whose threads wait
   WaitFor waiters_for = WaitFor::Unknown;  // for what, as their stacks say
   std::string lock;                        // "a mutex"; completes "holds"
+  bool is_gil = false;                     // whether it is Python's GIL
   std::string by;                          // the holder's unit, or a cgroup of no unit
   std::string process;
   std::uint32_t pid = 0;   // 0: not in the daemon's PID namespace
@@ -153,9 +155,10 @@ struct UnitPast {
 // locks in the last window.
 struct UnitUnheld {
   std::string unit;
+  bool is_gil = false;  // of Python's GIL; false: of all other locks
   // See LockLook.
   std::uint32_t names_nobody = 0, changes_hands = 0, seen_once = 0, no_single_holder = 0;
-  double ended = 0;  // waits for locks that ended in that window, about
+  double ended = 0;  // waits for any locks that ended in that window, about; not in rows of GILs
 };
 
 // Waits of a unit for a lock at one site that ended in the last minutes, and the thread that ended

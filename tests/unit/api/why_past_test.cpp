@@ -143,6 +143,7 @@ TEST_F(WhyPastTest, WhoWaitsIsNamedUnlessTheUnitSaysIt) {
 TEST_F(WhyPastTest, OfALockWithoutAHolderItSaysWhatWasSeen) {
   WaitWindow window = *view_.waits;
   window.unheld = {{.cgroup = "/system.slice/db.service", .names_nobody = 0, .changes_hands = 2},
+                   {.cgroup = "/system.slice/db.service", .is_gil = true, .names_nobody = 9},
                    {.cgroup = "/system.slice/db.service/worker", .changes_hands = 1}};
   view_.waits = std::make_shared<const WaitWindow>(std::move(window));
   view_.peer_history.clear();
@@ -183,6 +184,41 @@ TEST_F(WhyPastHoldersTest, WhoHeldTheLockIsToldAsPast) {
                         "thread\n"));
   EXPECT_EQ(ask_json({{"window", "1min"}}, false).dump().find("writer"), std::string::npos)
       << "it is a detail";
+}
+
+// Two threads waited for the GIL of another program of the unit, when the lock was held.
+TEST_F(WhyPastHoldersTest, WhoHeldTheGilHeldNoOtherLock) {
+  wait_as_process_12(1);
+  hold();
+  WaitWindow window = *view_.waits;
+  for (const std::uint32_t tid : {14U, 15U}) {
+    HeldWait gil = held(501);
+    LockHolder by = *gil.holder;
+    by.kind = LockKind::PythonGil;
+    gil.holder = std::make_shared<const LockHolder>(by);
+    gil.tid = tid;
+    window.held.push_back(gil);
+  }
+  view_.waits = std::make_shared<const WaitWindow>(std::move(window));
+  it_is_over();
+  EXPECT_THAT(sentence(), HasSubstr("that thread writer (tid 500 of auditor, pid 77)"));
+}
+
+// A later look saw the GIL's holder only.
+TEST_F(WhyPastHoldersTest, TheLastHolderOfTheGilDoesNotHideTheEarlierOneOfAnotherLock) {
+  wait_as_process_12(1);
+  hold();
+  it_is_over();
+  HeldWait gil = held(501);
+  LockHolder by = *gil.holder;
+  by.kind = LockKind::PythonGil;
+  gil.holder = std::make_shared<const LockHolder>(by);
+  auto then = std::make_shared<WaitWindow>(*view_.waits);
+  then->held = {gil};
+  auto later = std::make_shared<PeerWindow>(*view_.peer_history.back());
+  later->holders = past_holders(then, nullptr);
+  view_.peer_history.push_back(later);
+  EXPECT_THAT(sentence(), HasSubstr("that thread writer (tid 500 of auditor, pid 77)"));
 }
 
 TEST_F(WhyPastHoldersTest, ADeadlockIsStillCalledOne) {

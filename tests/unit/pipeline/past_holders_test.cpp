@@ -52,6 +52,24 @@ TEST(PastHolders, OfEachTwoCgroupsTheOneForWhomMostWaitIsKept) {
   EXPECT_EQ(past_holders(window_of({}), nullptr), nullptr);
 }
 
+// Who waits for a mutex does not wait for the one who holds the GIL.
+TEST(PastHolders, OneOfTheGilIsKeptBesides) {
+  HeldWait gil = waits(3, 51);
+  LockHolder by = *gil.holder;
+  by.kind = LockKind::PythonGil;
+  gil.holder = std::make_shared<const LockHolder>(by);
+  HeldWait again = gil;
+  again.tid = 4;
+  const auto past = past_holders(window_of({waits(1, 50), gil, again}), nullptr);
+  ASSERT_TRUE(past);
+  const auto& held = past->window.held;
+  ASSERT_EQ(held.size(), 2U);
+  EXPECT_EQ(held[0].holder->tid, 50U);
+  EXPECT_EQ(held[0].waiters, 1U);
+  EXPECT_EQ(held[1].holder->kind, LockKind::PythonGil);
+  EXPECT_EQ(held[1].waiters, 2U);
+}
+
 TEST(PastHolders, ADeadlockIsKeptBesideHoldersForWhomMoreWait) {
   const std::vector<HeldWait> circle = {waits(1, 2), waits(2, 1)};
   const std::vector<Deadlock> deadlocks = {circle};

@@ -185,6 +185,7 @@ TEST_F(WaitExaminerPeersTest, WaitsForTheGilAreHeldAlthoughNoBlockLasts) {
   }
   ASSERT_EQ(window->unheld.size(), 1U);
   EXPECT_EQ(window->unheld[0].changes_hands, 1U);
+  EXPECT_TRUE(window->unheld[0].is_gil);
 }
 
 TEST_F(WaitExaminerPeersTest, ABlockWhoseLockIsHeldWaitsOnItsHolder) {
@@ -236,6 +237,28 @@ TEST_F(WaitExaminerPeersTest, BlocksWhoseLocksHaveNoHolderAreCounted) {
   EXPECT_EQ(window->unheld[1].names_nobody, 1U);
   EXPECT_EQ(window->unheld[1].seen_once, 1U);
   EXPECT_TRUE(examine()->unheld.empty()) << "each look by itself";
+}
+
+TEST_F(WaitExaminerPeersTest, LooksAtTheGilAreCountedApart) {
+  const BlockRecord mutex = BlockRecord(6'000).of(11).in_user({1});
+  unheld_[{mutex.sample.tid, mutex.sample.since_ns}] = LockLook::NamesNobody;
+  lasting_on(mutex, {});
+  gil_waits_ = {{.tid = 400,
+                 .tgid = 7,
+                 .local_tgid = 7,
+                 .cgroup_id = 1,
+                 .since_ns = 1'000,
+                 .block_ns = 2'900,
+                 .seen_ns = 3'000,
+                 .look = LockLook::ChangesHands}};
+  const auto window = examine();
+  ASSERT_EQ(window->unheld.size(), 2U) << "of one cgroup";
+  EXPECT_FALSE(window->unheld[0].is_gil);
+  EXPECT_EQ(window->unheld[0].names_nobody, 1U);
+  EXPECT_EQ(window->unheld[0].changes_hands, 0U);
+  EXPECT_TRUE(window->unheld[1].is_gil);
+  EXPECT_EQ(window->unheld[1].names_nobody, 0U);
+  EXPECT_EQ(window->unheld[1].changes_hands, 1U);
 }
 
 // Process 10 (cgroup a) waits for 20 (cgroup b), which waits for a lock of 10.0.0.2 meanwhile.

@@ -2,12 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <memory>
 #include <string>
 
 #include "sampler/site_place.h"
 #include "stacks/sampling_intervals.h"
 #include "unit/sampler/wait_examiner_fixture.h"
+#include "waited.h"
 
 namespace offcpud::test {
 namespace {
@@ -136,6 +138,23 @@ TEST_F(WaitExaminerTest, SumsTheTimeByProcessAndSite) {
   EXPECT_EQ(processes[8].comm, "process") << "its wait has not ended";
   EXPECT_EQ(processes[9].wait_for, WaitFor::Unknown) << "nobody looked at it";
   EXPECT_EQ(processes[9].time.ns, 9'000);
+}
+
+TEST_F(WaitExaminerTest, OfWhatLastsItCountsWhatIsOnSockets) {
+  BlockRecord asks = BlockRecord(6'000).of(7).in_user({1});
+  asks.sample.waited_on = OFFCPUD_ON_ASKED | OFFCPUD_ON_ALONE;
+  BlockRecord reads = BlockRecord(6'000).of(8).in_user({1});
+  reads.sample.waited_on = OFFCPUD_ON_PIPE | OFFCPUD_ON_ALONE;
+  BlockRecord receives = BlockRecord(6'000).of(9).in_user({1});
+  receives.sample.kind = OFFCPUD_BLOCKED_NETWORK;
+  for (const BlockRecord& each : {asks, reads, receives}) lasting(each);
+  ended(BlockRecord(5'000).of(7).in_user({1}));
+  std::map<std::uint32_t, std::uint32_t> on_sockets;
+  const auto window = examine();
+  for (const SiteWaits& row : window->sites) {
+    if (row.lasting > 0) on_sockets[row.pid] = row.on_sockets;
+  }
+  EXPECT_EQ(on_sockets, (std::map<std::uint32_t, std::uint32_t>{{7, 1}, {8, 0}, {9, 1}}));
 }
 
 TEST_F(WaitExaminerTest, SaysWhatLastsWithItsStackUnlessItIsIdle) {

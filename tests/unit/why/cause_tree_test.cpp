@@ -78,6 +78,7 @@ TEST(CauseTree, OfAWaitYoungerThanAMinuteALaterLookMaySeeTheOtherEnd) {
     HandMadeInputs host;
     host.waits("edge", WaitFor::Answer, "socket", 1);
     host.inputs.sites.rows.back().lasting = lasting;
+    host.inputs.sites.rows.back().on_sockets = lasting;
     host.inputs.sites.rows.back().oldest.ns = seconds * 1'000'000'000;
     return part(causes_of(host.made(), "edge").causes.at(0), Kind::Unknown).because;
   };
@@ -85,6 +86,24 @@ TEST(CauseTree, OfAWaitYoungerThanAMinuteALaterLookMaySeeTheOtherEnd) {
   EXPECT_EQ(because(61), "the other end was not seen");
   EXPECT_EQ(because(0), "the other end was not seen") << "its age is unknown";
   EXPECT_EQ(because(34, 0), "the other end was not seen") << "it has ended";
+}
+
+// No table has futures, joins and pipes. Nor does a young wait at a socket speak for others.
+TEST(CauseTree, OnlyOfSocketsALaterLookMaySeeTheOtherEnd) {
+  HandMadeInputs host;
+  host.waits("edge", WaitFor::Answer, "python-future", 2);
+  host.inputs.sites.rows.back().lasting = 2;
+  host.inputs.sites.rows.back().oldest.ns = 34'000'000'000;
+  host.waits("edge", WaitFor::Answer, "socket", 1);
+  host.inputs.sites.rows.back().lasting = 1;
+  host.inputs.sites.rows.back().on_sockets = 1;
+  host.inputs.sites.rows.back().oldest.ns = 34'000'000'000;
+  const auto because = [&host] {
+    return part(causes_of(host.made(), "edge").causes.at(0), Kind::Unknown).because;
+  };
+  EXPECT_EQ(because(), "the other end was not seen");
+  host.inputs.sites.rows.back().time.ns *= 3;  // now they are most of them
+  EXPECT_EQ(because(), "the other end was not seen so far: ask again in a minute");
 }
 
 TEST(CauseTree, WhatSourcesClaimBeyondTheWaitIsTakenFromAllOfThem) {

@@ -96,6 +96,11 @@ class HandMadeInputs {
                                   .ended = ended});
     return *this;
   }
+  // The same of Python's GIL.
+  HandMadeInputs& unheld_gil(const std::string& unit, std::uint32_t changes_hands) {
+    inputs.unheld.rows.push_back({.unit = unit, .is_gil = true, .changes_hands = changes_hands});
+    return *this;
+  }
   // Who ended waits of a unit for a lock.
   HandMadeInputs& released(UnitRelease release) {
     inputs.releases.rows.push_back(std::move(release));

@@ -16,6 +16,7 @@ using test::shop;
 using test::units_told;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using On = UnitPeer::On;
 using By = UnitTaker::By;
 
@@ -91,6 +92,7 @@ TEST(LockVerdicts, WhatIsSaidOfALockIsSaidOnce) {
   const auto said = [](const std::string& site, const std::string& lock) {
     UnitHolder by = holder(UnitHolder::Does::Runs);
     by.lock = lock;
+    by.is_gil = site == "python-gil";
     HandMadeInputs host;
     host.waits("app", WaitFor::Lock, site, 1)
         .on("app", WaitFor::Lock, On::Unit, "app", 1)
@@ -236,12 +238,78 @@ TEST(LockVerdicts, AHotLockOfTheUnitsOwnSaysWhyNobodyIsNamed) {
 TEST(LockVerdicts, TheGilThatNobodyKeepsIsHeldByManyInTurn) {
   const auto said = [](std::uint32_t changes) {
     HandMadeInputs host;
-    host.waits("app", WaitFor::Lock, "python-gil", 3).unheld("app", 0, changes);
+    host.waits("app", WaitFor::Lock, "python-gil", 3).unheld_gil("app", changes);
     return sentence(host, "app");
   };
   EXPECT_THAT(said(4), HasSubstr("because it is held by many in turn: nobody held it at both "
                                  "looks, during 4 waits"));
   EXPECT_THAT(said(0), HasSubstr("because the last looks at the program saw nobody wait for it"));
+}
+
+// Most wait for another lock of the same unit, whose looks saw nothing.
+TEST(LockVerdicts, LooksAtTheGilSayNothingOfOtherLocks) {
+  HandMadeInputs host;
+  host.waits("app", WaitFor::Lock, "python-with-lock", 8)
+      .waits("app", WaitFor::Lock, "python-gil", 1)
+      .unheld_gil("app", 2);
+  EXPECT_EQ(sentence(host, "app"),
+            "app: 9.0 threads wait for a lock (python-with-lock); who holds it is unknown, because "
+            "nobody can see who holds a lock of its kind");
+  host.unheld("app", 3, 0);
+  EXPECT_THAT(sentence(host, "app"),
+              HasSubstr("because it named nobody when it was looked at, during 3 waits"));
+}
+
+TEST(LockVerdicts, LooksAtOtherLocksSayNothingOfTheGil) {
+  HandMadeInputs host;
+  host.waits("app", WaitFor::Lock, "python-gil", 8)
+      .waits("app", WaitFor::Lock, "mutex", 1)
+      .unheld("app", 0, 5);
+  EXPECT_THAT(sentence(host, "app"),
+              HasSubstr("because the last looks at the program saw nobody wait for it"));
+}
+
+// One worker in a long call of C, with a thread that waits for its GIL, and another one whose
+// threads wait for a lock.
+HandMadeInputs with_gil_holder(const std::string& largest, const std::string& other) {
+  UnitHolder of_gil = holder(UnitHolder::Does::Runs);
+  of_gil.lock = "the GIL of Python";
+  of_gil.is_gil = true;
+  HandMadeInputs host;
+  host.waits("app", WaitFor::Lock, largest, 8)
+      .waits("app", WaitFor::Lock, other, 1)
+      .on("app", WaitFor::Lock, On::Unit, "app", 9)
+      .held("app", of_gil);
+  return host;
+}
+
+TEST(LockVerdicts, WhoHoldsTheGilHoldsNoOtherLock) {
+  HandMadeInputs host = with_gil_holder("python-with-lock", "python-gil");
+  EXPECT_THAT(sentence(host, "app"), Not(HasSubstr("thread refresh")));
+  UnitHolder of_mutex = holder(UnitHolder::Does::Runs);
+  of_mutex.thread = "flush";
+  of_mutex.waiting = 1;
+  host.held("app", of_mutex);
+  EXPECT_THAT(sentence(host, "app"), HasSubstr("(python-with-lock, mutex) that thread flush "))
+      << "although fewer wait for it";
+}
+
+TEST(LockVerdicts, WhoHoldsAnotherLockDoesNotHoldTheGil) {
+  HandMadeInputs host = with_gil_holder("python-gil", "mutex");
+  UnitHolder of_mutex = holder(UnitHolder::Does::Runs);
+  of_mutex.thread = "flush";
+  of_mutex.waiting = 40;
+  host.held("app", of_mutex);
+  EXPECT_THAT(sentence(host, "app"), HasSubstr("(GIL of Python) that thread refresh "));
+}
+
+// It never ends, and most of the others wait because of it.
+TEST(LockVerdicts, ADeadlockWithTheGilIsToldInAnyCase) {
+  HandMadeInputs host = with_gil_holder("mutex", "python-gil");
+  UnitHolder& by = host.inputs.holders.rows.back();
+  by.does = UnitHolder::Does::Deadlocked;
+  by.circle = "refresh (tid 101), flush (tid 102)";
+  EXPECT_THAT(sentence(host, "app"), HasSubstr("; a deadlock of refresh (tid 101)"));
 }
 
 // Others wait for more, but that ends.

@@ -104,6 +104,7 @@ TEST(Sentences, WhatALaterLookMayTellIsNotKnownYet) {
   HandMadeInputs host;
   host.waits("app", WaitFor::Answer, "socket", 1);
   last_is_stuck(host);
+  host.inputs.sites.rows.back().on_sockets = 1;
   EXPECT_THAT(sentence(host, "app"),
               EndsWith("; from whom is not known yet, because the other end was not seen so far: "
                        "ask again in a minute"));

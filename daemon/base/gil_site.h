@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+namespace offcpud {
+
+// The site of the shipped rules at which threads of Python wait for the GIL of their process. A
+// rule of that name says that its waits are for this lock, which has looks and holders of its own.
+inline constexpr std::string_view kGilSite = "python-gil";
+
+}  // namespace offcpud
