@@ -215,7 +215,16 @@ void BlockAccounting::add(SampleWindow& window, const SampledBlock& block) {
   if (following_ && !is_located(*sum)) reports_.located_early();
   parts_.naming.read_runtime_names(*sum);
   if (parts_.jit != nullptr) note_jit_code(*parts_.jit, *sum);
-  if (parts_.python != nullptr) parts_.python->note(sample, sum->user);
+  note_python(sample, sum->user);
+}
+
+// This may read the memory of the process, which may take long.
+void BlockAccounting::note_python(const offcpud_sample& sample,
+                                  std::span<const LocatedFrame> user) {
+  if (parts_.python == nullptr) return;
+  reports_.at("finding the Python of a program", "process " + std::to_string(sample.local_tgid));
+  parts_.python->note(sample, user);
+  reports_.at("locating samples");
 }
 
 // Accounts blocks in progress up to now, in every open window. Recent blocks only go into profiles
@@ -242,8 +251,11 @@ void BlockAccounting::account_blocked(bool finds_holders) {
 void BlockAccounting::find_holders() {
   reports_.at("finding the holders of locks");
   auto found = parts_.holders.find(parts_.kernel);
-  if (!found) return reports_.warned("holders", found.error().message());
-  waits_->set_holders(*std::move(found), parts_.holders.take_unheld());
+  if (found) {
+    waits_->set_holders(*std::move(found), parts_.holders.take_unheld());
+  } else {
+    reports_.warned("holders", found.error().message());
+  }
   if (parts_.gils == nullptr) return;
   reports_.at("finding the holders of Python's GIL");
   auto waits = parts_.gils->take(parts_.kernel);

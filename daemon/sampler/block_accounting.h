@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -85,6 +86,7 @@ class BlockAccounting {
   void account(SampledBlock block);
   void count(const offcpud_sample& sample);
   void add(SampleWindow& window, const SampledBlock& block);
+  void note_python(const offcpud_sample& sample, std::span<const LocatedFrame> user);
   void account_blocked(bool finds_holders);
   void take_blocked();
   void take_blocked(const offcpud_blocked_record& record, const RemoteStack& stack);

@@ -40,20 +40,33 @@ GilLooks::Process& GilLooks::begin_look(const offcpud_sample& sample) {
   Process& process = known_[key];
   process.looked = clock_.now();
   find_gil(key, process);
-  std::size_t others = 0;
-  for (const auto& [other, each] : known_) others += other == key ? 0 : each.waits.size();
-  room_ = std::min(kMostOfProcess, kMostOfAll - std::min(kMostOfAll, others));
+  room_ = room_for(key);
   return process;
+}
+
+// So many waiting threads of this process are kept. The share of its user is limited, so that one
+// user cannot hide the holders of others.
+std::size_t GilLooks::room_for(const Key& key) const {
+  const ShareOwner& owner = known_.at(key).owner;
+  std::size_t of_user = 0, of_all = 0;  // held by other processes
+  for (const auto& [other, each] : known_) {
+    if (other == key) continue;
+    of_all += each.waits.size();
+    if (each.owner == owner) of_user += each.waits.size();
+  }
+  return std::min({kMostOfProcess, kMostOfUser - std::min(kMostOfUser, of_user),
+                   kMostOfAll - std::min(kMostOfAll, of_all)});
 }
 
 // What is known of another program, which the process ran before, says nothing of this one.
 void GilLooks::find_gil(const Key& key, Process& process) {
   const auto runtime = processes_.runtime_of(key.first, key.second);
   if (!runtime) return;
+  process.owner = processes_.owner_of(key.first, key.second);
   const bool is_same = runtime == process.runtime && process.gil != 0;
   if (is_same && process.looked - process.found < kFoundFor) return;
   const std::uint64_t gil = find_python_gil(MemoryWords(memory_, key.first), *runtime).value_or(0);
-  if (!is_same || gil != process.gil) process = {.looked = process.looked};
+  if (!is_same || gil != process.gil) process = {.owner = process.owner, .looked = process.looked};
   process.runtime = runtime;
   process.gil = gil;
   process.found = process.looked;
@@ -64,6 +77,9 @@ void GilLooks::see(const offcpud_blocked_record& record) {
   const bool has_registers = (sample.flags & OFFCPUD_SAMPLE_STACK_LATER) != 0;
   if (!has_registers || sample.local_tgid == 0) return;
   const Process& process = now_ ? known_.at(*now_) : begin_look(sample);
+  // A thread that was stopped meanwhile still has the futex in its register, as one in another call
+  // may have by chance.
+  if (sample.kind != OFFCPUD_BLOCKED_CONDVAR) return;
   if (!is_python_gil(process.gil, record.regs.di)) return;
   if (seen_.size() >= room_) {
     ++left_out_;
@@ -101,7 +117,11 @@ void GilLooks::go_on_waiting(std::span<const GilWait> waited, std::vector<GilWai
     const auto again = std::ranges::find(seen, earlier.tid, &GilWait::tid);
     if (again != seen.end()) {
       again->since_ns = earlier.since_ns;
-    } else if (earlier.unseen < kMostUnseen && seen.size() < room_) {
+    } else if (earlier.unseen < kMostUnseen) {
+      if (seen.size() >= room_) {
+        ++left_out_;
+        continue;
+      }
       GilWait& wait = seen.emplace_back(earlier);
       wait.seen_ns = now_ns;
       ++wait.unseen;
@@ -158,8 +178,10 @@ Result<std::vector<GilWait>> GilLooks::take(StackSource& kernel) {
 }
 
 void GilLooks::forget_oldest() {
-  known_.erase(
-      std::ranges::min_element(known_, {}, [](const auto& item) { return item.second.looked; }));
+  const auto oldest =
+      std::ranges::min_element(known_, {}, [](const auto& item) { return item.second.looked; });
+  left_out_ += oldest->second.waits.size();
+  known_.erase(oldest);
 }
 
 }  // namespace offcpud

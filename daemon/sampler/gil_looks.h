@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "base/share_owner.h"
 #include "holders/gil_wait.h"
 #include "python/python_gil.h"
 #include "reader/process_memory.h"
@@ -30,7 +31,8 @@ class GilLooks {
  public:
   static constexpr std::size_t kMost = 1'024;         // processes that are remembered
   static constexpr std::size_t kMostOfProcess = 256;  // waiting threads in one look
-  static constexpr std::size_t kMostOfAll = 8'192;    // waiting threads of the latest looks
+  // Waiting threads of the latest looks: of one user, and of all.
+  static constexpr std::size_t kMostOfUser = 2'048, kMostOfAll = 8'192;
   // Who waits for a GIL that goes from hand to hand is told for this long after the look.
   static constexpr std::chrono::seconds kGoodFor{3};
   static constexpr std::uint8_t kMostUnseen = 3;  // looks without a thread that waited
@@ -50,12 +52,14 @@ class GilLooks {
   // its away since, and asks the kernel for the holders, of which each must be a thread that lives.
   Result<std::vector<GilWait>> take(StackSource& kernel);
 
-  // Waiting threads for which there was no room, since the start; once for each look.
+  // Waiting threads for which there was no room, since the start; once for each look. Also those
+  // of processes that made room for others.
   [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
 
  private:
   using Key = std::pair<std::uint32_t, std::uint64_t>;  // process and its start
   struct Process {
+    ShareOwner owner = std::nullopt;  // its user
     std::shared_ptr<const PythonRuntime> runtime = nullptr;
     std::uint64_t gil = 0;  // its address; 0: it was not found
     MonotonicTime found{};
@@ -77,6 +81,7 @@ class GilLooks {
 
   Process& begin_look(const offcpud_sample& sample);
   void find_gil(const Key& key, Process& process);
+  [[nodiscard]] std::size_t room_for(const Key& key) const;
   bool read(const Key& key, Process& process);
   void go_on_waiting(std::span<const GilWait> waited, std::vector<GilWait>& seen,
                      std::uint64_t now_ns);

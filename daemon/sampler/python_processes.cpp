@@ -63,6 +63,7 @@ PythonProcesses::Found PythonProcesses::find(const offcpud_sample& sample,
       looked = look(sample, *frame, name);
     }
     looked.looked = now;
+    looked.owner = user_of_(sample.local_tgid);
     if (known == known_.end() && known_.size() == kMost) forget_oldest();
     known = known_.insert_or_assign(key, std::move(looked)).first;
   }
@@ -112,14 +113,33 @@ FoundPython PythonProcesses::find_at(std::uint32_t tgid, const LocatedFrame& fra
 }
 
 std::vector<std::uint32_t> PythonProcesses::next_to_look_at() {
-  std::vector<std::uint32_t> found;
+  using Item = std::map<Key, Known>::value_type;
+  struct Turn {
+    std::size_t place = 0;   // among those of the user
+    std::uint64_t last = 0;  // of the user
+    Item* item = nullptr;
+  };
   const MonotonicTime now = clock_.now();
-  auto next = known_.upper_bound(looked_at_);
-  for (std::size_t i = 0; i < known_.size() && found.size() < kMostLookedAt; ++i, ++next) {
-    if (next == known_.end()) next = known_.begin();
-    if (!next->second.runtime || now - next->second.seen > kLookedAtFor) continue;
-    found.push_back(std::get<0>(next->first));
-    looked_at_ = next->first;
+  std::map<ShareOwner, std::vector<Item*>> of_users;
+  for (Item& item : known_) {
+    const Known& known = item.second;
+    if (known.runtime && now - known.seen <= kLookedAtFor) of_users[known.owner].push_back(&item);
+  }
+  std::vector<Turn> turns;
+  for (auto& [user, items] : of_users) {
+    std::ranges::stable_sort(items, {}, [](const Item* item) { return item->second.turn; });
+    const std::uint64_t last = items.back()->second.turn;
+    for (std::size_t i = 0; i < std::min(items.size(), kMostLookedAt); ++i) {
+      turns.push_back({.place = i, .last = last, .item = items[i]});
+    }
+  }
+  std::ranges::stable_sort(turns, {},
+                           [](const Turn& turn) { return std::pair(turn.place, turn.last); });
+  if (turns.size() > kMostLookedAt) turns.resize(kMostLookedAt);
+  std::vector<std::uint32_t> found;
+  for (const Turn& turn : turns) {
+    turn.item->second.turn = ++turns_;
+    found.push_back(std::get<0>(turn.item->first));
   }
   return found;
 }
@@ -144,6 +164,11 @@ std::shared_ptr<const PythonRuntime> PythonProcesses::runtime_of(std::uint32_t t
                                                                  std::uint64_t start_ns) const {
   const Key* const latest = latest_of(tgid, start_ns);
   return latest == nullptr ? nullptr : known_.at(*latest).runtime;
+}
+
+ShareOwner PythonProcesses::owner_of(std::uint32_t tgid, std::uint64_t start_ns) const {
+  const Key* const latest = latest_of(tgid, start_ns);
+  return latest == nullptr ? ShareOwner() : known_.at(*latest).owner;
 }
 
 void PythonProcesses::keep(std::uint32_t tgid, std::uint64_t start_ns) {

@@ -11,12 +11,15 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/share_owner.h"
 #include "python/python_runtime.h"
 #include "reader/process_memory.h"
 #include "sample.h"
+#include "sampler/process_owners.h"
 #include "stacks/stack_sums.h"
 #include "unwind/remote_walk.h"
 
@@ -38,8 +41,12 @@ class PythonProcesses {
 
   // `lookup`: knows the load addresses of objects; null: nobody does. All must outlive the object.
   PythonProcesses(const UnwindLookup* lookup, ProcessMemory& memory, const Clock& clock,
-                  Refused refused)
-      : lookup_(lookup), memory_(memory), clock_(clock), refused_(std::move(refused)) {}
+                  Refused refused, ProcessOwners::UserOf user_of = real_uid_of)
+      : lookup_(lookup),
+        memory_(memory),
+        clock_(clock),
+        refused_(std::move(refused)),
+        user_of_(std::move(user_of)) {}
 
   enum class Is : std::uint8_t { Python, NotPython, Refused, NotNow };
   struct Found {
@@ -56,11 +63,14 @@ class PythonProcesses {
   // What find() has found of the process last; null: nothing, or it is refused.
   [[nodiscard]] std::shared_ptr<const PythonRuntime> runtime_of(std::uint32_t tgid,
                                                                 std::uint64_t start_ns) const;
+  // The user of that process; nothing: as runtime_of(), or unknown.
+  [[nodiscard]] ShareOwner owner_of(std::uint32_t tgid, std::uint64_t start_ns) const;
   // The process counts as found now.
   void keep(std::uint32_t tgid, std::uint64_t start_ns);
 
   // At most kMostLookedAt processes that have a CPython and were found within kLookedAtFor, by
-  // their numbers in the daemon's PID namespace. If there are more, they take turns.
+  // their numbers in the daemon's PID namespace. If there are more, users take turns, and so do the
+  // processes of each user: however many one has, those of others are looked at.
   [[nodiscard]] std::vector<std::uint32_t> next_to_look_at();
 
   // Ends a walk over threads.
@@ -77,6 +87,8 @@ class PythonProcesses {
     std::shared_ptr<const PythonRuntime> runtime;  // null: refused
     bool may_change = false;
     MonotonicTime looked{}, seen{};
+    ShareOwner owner = std::nullopt;
+    std::uint64_t turn = 0;  // the last one that it had; 0: none
   };
   [[nodiscard]] const Key* latest_of(std::uint32_t tgid, std::uint64_t start_ns) const;
   Known look(const offcpud_sample& sample, const LocatedFrame& frame, const std::string& name);
@@ -89,9 +101,10 @@ class PythonProcesses {
   ProcessMemory& memory_;
   const Clock& clock_;
   Refused refused_;
+  ProcessOwners::UserOf user_of_;
   std::map<Key, Known> known_;
   std::size_t new_ = 0;
-  Key looked_at_{};  // the last one
+  std::uint64_t turns_ = 0;
   Refusals refusals_{};
 };
 

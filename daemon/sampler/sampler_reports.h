@@ -59,8 +59,9 @@ struct SamplerReports {
 
   // Starts another piece of work of the sampler's thread, in case it hangs. A piece is small, such
   // as one object or one thread: many of them on a busy host are no hang.
-  void at(const char* work) const {
-    if (stacks) stacks->begin(work);
+  // `subject`: of the work: a path or a process.
+  void at(const char* work, std::string_view subject = {}) const {
+    if (stacks) stacks->begin(work, subject);
   }
 };
 

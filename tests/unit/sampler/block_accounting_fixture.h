@@ -84,7 +84,7 @@ class BlockAccountingTest : public testing::Test {
                                         .holders = holders_,
                                         .naming = naming_,
                                         .jit = nullptr,
-                                        .python = nullptr,
+                                        .python = python_,
                                         .gils = nullptr,
                                         .cgroups = cgroups_.directory(),
                                         .clock = clock_},
@@ -134,6 +134,7 @@ class BlockAccountingTest : public testing::Test {
   DirectProcessMemory memory_;
   SleeperStacks sleepers_{nullptr, memory_};
   HolderFinder holders_{memory_};
+  PythonStacks* python_ = nullptr;
   KnownCgroups cgroups_{{cgroup_of(kSelf), "self"}, {cgroup_of(kOther), "other"}};
   Outcomes snapshots_, profiles_;
   std::vector<std::chrono::nanoseconds> adapted_;

@@ -7,6 +7,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -354,6 +355,36 @@ TEST_F(BlockAccountingTest, WhatTheKernelDoesNotGiveIsWarnedOf) {
   EXPECT_THAT(warned_, testing::Contains("samples"));
   EXPECT_THAT(warned_, testing::Contains("blocked"));
   EXPECT_THAT(times(snapshots_.snapshots), ElementsAre(10s + 1us));
+}
+
+// Memory that cannot be read; knows what the sampler's thread said that it did meanwhile.
+class WatchedMemory final : public ProcessMemory {
+ public:
+  explicit WatchedMemory(const Heartbeat& heartbeat) : heartbeat_(heartbeat) {}
+  void read(std::span<MemoryPiece> /*pieces*/) override { seen = heartbeat_.state(); }
+  ThreadState seen;
+
+ private:
+  const Heartbeat& heartbeat_;
+};
+
+TEST_F(BlockAccountingTest, WhoseMemoryIsReadForItsPythonIsSaid) {
+  reports_.stacks = std::make_shared<Heartbeat>(clock_, "stacks", ThreadLimits());
+  WatchedMemory memory(*reports_.stacks);
+  PythonProcesses processes(nullptr, memory, clock_, [](const std::string&) {});
+  PythonStacks python(addresses_, memory, processes);
+  python_ = &python;
+  const auto library = std::make_shared<MappedFile>();
+  library->path = "/opt/lib/libpython3.12.so.1.0";
+  addresses_.file = library;
+  start();
+  kernel_.kind = OFFCPUD_BLOCKED_CONDVAR;
+  kernel_.sample(1);
+  run(1s);
+  EXPECT_EQ(memory.seen.work, "finding the Python of a program");
+  EXPECT_EQ(memory.seen.subject, "process 1");
+  EXPECT_NE(reports_.stacks->state().work, memory.seen.work);
+  accounting_.reset();
 }
 
 }  // namespace

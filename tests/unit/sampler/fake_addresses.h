@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -10,7 +11,7 @@
 
 namespace offcpud::test {
 
-// Knows nothing of any process.
+// Knows nothing of any process, but that all code is of `file`.
 class FakeAddresses final : public AddressLocator {
  public:
   void follow() override {
@@ -19,9 +20,12 @@ class FakeAddresses final : public AddressLocator {
   void forget_ended() override {}
   [[nodiscard]] std::vector<LocatedFrame> locate(std::uint32_t /*tgid*/, std::uint64_t /*when_ns*/,
                                                  std::span<const __u64> addresses) const override {
-    return std::vector<LocatedFrame>(addresses.size());
+    std::vector<LocatedFrame> frames(addresses.size());
+    for (LocatedFrame& frame : frames) frame.file = file;
+    return frames;
   }
   std::function<void()> in_the_middle;
+  std::shared_ptr<const MappedFile> file;  // null: that is not known either
 };
 
 }  // namespace offcpud::test

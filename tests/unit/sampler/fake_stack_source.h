@@ -99,7 +99,8 @@ class FakeStackSource final : public StackSource {
   }
 
   bool hooks = true;
-  std::optional<SampleChoice> choice;  // the last one
+  std::optional<SampleChoice> choice;         // the last one
+  std::uint32_t kind = OFFCPUD_BLOCKED_POLL;  // of all blocks
   LostSamples lost;
   int walks = 0;
   std::optional<Error> failure;      // of reading samples and of walks
@@ -120,6 +121,7 @@ class FakeStackSource final : public StackSource {
                                    std::uint64_t from_ns) const {
     BlockRecord record =
         BlockRecord(now_ns() - from_ns).of(pid).in_cgroup(cgroup_of(pid)).in_user({pid});
+    record.sample.kind = kind;
     record.sample.user_frames = 1;
     record.sample.since_ns = block.since_ns;
     record.sample.ended_ns = now_ns();

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampler/gil_looks.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -67,11 +70,20 @@ class GilLooksTest : public testing::Test {
     record.sample.tgid = record.sample.local_tgid = process;
     record.sample.process_start_ns = 3;
     record.sample.cgroup_id = 5;
+    record.sample.kind = OFFCPUD_BLOCKED_CONDVAR;
     record.sample.ended_ns = static_cast<std::uint64_t>(clock_.now().time_since_epoch().count());
     record.sample.since_ns = record.sample.ended_ns - 1'000;
     record.sample.flags = OFFCPUD_SAMPLE_STACK_LATER | OFFCPUD_SAMPLE_IN_PROGRESS;
     record.regs.di = gil_ + 40;
     return record;
+  }
+  // A look at a process that finds as many threads that wait as it may have.
+  void look_at_crowd(std::uint32_t process) {
+    find(process);
+    for (std::uint32_t tid = 0; tid < GilLooks::kMostOfProcess; ++tid) {
+      looks_.see(waiting(1'000 * process + tid, process));
+    }
+    looks_.end_look();
   }
   void look(const std::vector<std::uint32_t>& tids = {50}) {
     clock_.advance(1s);
@@ -103,7 +115,12 @@ class GilLooksTest : public testing::Test {
   FakePython python_{12};
   FakeClock clock_;
   Kernel kernel_;
-  PythonProcesses processes_{nullptr, python_, clock_, [](const std::string&) {}};
+  // Processes are their users'.
+  std::function<ShareOwner(std::uint32_t)> users_ = [](std::uint32_t process) {
+    return ShareOwner(process);
+  };
+  PythonProcesses processes_{nullptr, python_, clock_, [](const std::string&) {},
+                             [this](std::uint32_t process) { return users_(process); }};
   GilLooks looks_{python_, processes_, clock_};
   std::uint64_t gil_ = 0;
 };
@@ -291,14 +308,85 @@ TEST_F(GilLooksTest, OneProcessHasNoMoreThanItsShare) {
 TEST_F(GilLooksTest, AllProcessesTogetherHaveRoomForSoMany) {
   constexpr std::uint32_t kProcesses = GilLooks::kMostOfAll / GilLooks::kMostOfProcess + 1;
   for (std::uint32_t process = 0; process < kProcesses; ++process) {
-    find(kProcess + process);
-    for (std::uint32_t tid = 0; tid < GilLooks::kMostOfProcess; ++tid) {
-      looks_.see(waiting(1'000 * process + tid, kProcess + process));
-    }
-    looks_.end_look();
+    look_at_crowd(kProcess + process);
   }
   EXPECT_EQ(looks_.left_out(), GilLooks::kMostOfProcess) << "those of one process";
   EXPECT_EQ(take().size(), GilLooks::kMostOfAll);
+}
+
+TEST_F(GilLooksTest, OneUserLeavesRoomForOthers) {
+  constexpr std::uint32_t kOfAnother = kProcess + 200;
+  constexpr std::uint32_t kProcesses = GilLooks::kMostOfAll / GilLooks::kMostOfProcess;
+  users_ = [](std::uint32_t process) { return ShareOwner(process == kOfAnother ? 8U : 7U); };
+  for (std::uint32_t i = 1; i <= kProcesses; ++i) look_at_crowd(kProcess + i);
+  EXPECT_EQ(take().size(), GilLooks::kMostOfUser);
+  EXPECT_EQ(looks_.left_out(), GilLooks::kMostOfAll - GilLooks::kMostOfUser);
+  look_at_crowd(kOfAnother);
+  EXPECT_EQ(take().size(), GilLooks::kMostOfUser + GilLooks::kMostOfProcess);
+}
+
+// A signal may stop it while it waits; then its register still has the futex.
+TEST_F(GilLooksTest, AStoppedThreadDoesNotWaitForIt) {
+  for (int i = 0; i < 2; ++i) {
+    clock_.advance(1s);
+    offcpud_blocked_record stopped = waiting(51);
+    stopped.sample.kind = OFFCPUD_BLOCKED_STOPPED;
+    looks_.see(stopped);
+    looks_.see(waiting(50));
+    looks_.end_look();
+  }
+  const auto waits = take();
+  ASSERT_EQ(waits.size(), 1U);
+  EXPECT_EQ(waits[0].tid, 50U);
+}
+
+TEST_F(GilLooksTest, WhoWaitedAndHasNoRoomAnyMoreIsCounted) {
+  std::vector<std::uint32_t> tids;
+  for (std::uint32_t i = 0; i < GilLooks::kMostOfProcess; ++i) tids.push_back(1'000 + i);
+  look(tids);
+  look(tids);
+  EXPECT_EQ(looks_.left_out(), 0U);
+  look({501, 502, 503});
+  EXPECT_EQ(take().size(), GilLooks::kMostOfProcess);
+  EXPECT_EQ(looks_.left_out(), 3U);
+}
+
+TEST_F(GilLooksTest, WaitsOfAProcessThatMakesRoomForAnotherAreCounted) {
+  look({50, 51, 52});
+  clock_.advance(1s);
+  for (std::uint32_t i = 0; i < GilLooks::kMost; ++i) {
+    looks_.see(waiting(10'000 + i, 10'000 + i));
+    looks_.end_look();
+  }
+  EXPECT_EQ(looks_.left_out(), 3U);
+  EXPECT_TRUE(take().empty());
+}
+
+// However many processes one user has.
+TEST_F(GilLooksTest, UsersTakeTurns) {
+  constexpr std::uint32_t kMany = 40;
+  users_ = [](std::uint32_t process) { return ShareOwner(process >= 200 ? 8U : 7U); };
+  for (std::uint32_t i = 1; i <= kMany; ++i) find(kProcess + i);
+  for (const std::uint32_t process : {200U, 201U}) find(process);
+  std::set<std::uint32_t> seen;
+  for (int i = 0; i < 3; ++i) {
+    const auto next = processes_.next_to_look_at();
+    EXPECT_EQ(next.size(), PythonProcesses::kMostLookedAt);
+    EXPECT_THAT(next, testing::IsSupersetOf({200U, 201U})) << "each time";
+    seen.insert(next.begin(), next.end());
+  }
+  EXPECT_EQ(seen.size(), 3U * (PythonProcesses::kMostLookedAt - 3) + 3)
+      << "those of the other user in turn, beside kProcess of a third one";
+}
+
+TEST_F(GilLooksTest, EachOfManyUsersHasATurn) {
+  for (std::uint32_t i = 1; i < 2 * PythonProcesses::kMostLookedAt; ++i) find(kProcess + i);
+  std::set<std::uint32_t> seen;
+  for (int i = 0; i < 2; ++i) {
+    const auto next = processes_.next_to_look_at();
+    seen.insert(next.begin(), next.end());
+  }
+  EXPECT_EQ(seen.size(), 2U * PythonProcesses::kMostLookedAt) << "all";
 }
 
 }  // namespace
