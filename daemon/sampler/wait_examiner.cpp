@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/gil_site.h"
 #include "sampler/chain_sums.h"
 #include "sampler/ended_sums.h"
 #include "sampler/named_past.h"
@@ -46,9 +47,6 @@ struct WaitExaminer::WindowSums {
 };
 
 namespace {
-
-// The site of shipped rules at which threads wait for the GIL of their process.
-constexpr std::string_view kGilSite = "python-gil";
 
 WaitPeer own_process(const offcpud_sample& sample) {
   WaitPeer own{.kind = WaitPeer::Kind::Process,
