@@ -15,8 +15,7 @@ Result<Holders> find_holders(std::vector<std::uint64_t> keys, StackSource& kerne
   Holders holders;
   std::erase(keys, std::uint64_t{0});
   std::ranges::sort(keys);
-  const auto twice = std::ranges::unique(keys);
-  keys.erase(twice.begin(), twice.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   if (keys.empty()) return holders;
   TRY(const auto owners, kernel.find_owners(keys));
   for (const offcpud_owner& owner : owners) {

@@ -82,16 +82,19 @@ Notation<StackPattern> stack(PatternKind kind, std::string allowed) {
   return {parse, [](const StackPattern& pattern) { return pattern.text; }, std::move(allowed)};
 }
 
+std::string is_short(const std::string& key, const std::string& name, const std::string& whose) {
+  return key + ": " + quotation(name) +
+         " is short, and functions of many programs may have that name; add exe, or say whose it "
+         "is: " +
+         excerpt(name) + "@" + whose;
+}
+
 // `whose`: what may stand behind a name to say whose it is.
 Status check_names(const StackPattern& pattern, const std::string& key, const std::string& whose,
                    const Position& rule) {
   for (const StackPattern::Step& step : pattern.steps) {
     const auto* const name = step.frame.first_short_name();
-    if (name == nullptr) continue;
-    return rule.refusal(key + ": " + quotation(name->function) +
-                        " is short, and functions of many programs may have that name; add exe, or "
-                        "say whose it is: " +
-                        excerpt(name->function) + "@" + whose);
+    if (name != nullptr) return rule.refusal(is_short(key, name->function, whose));
   }
   return {};
 }
