@@ -27,9 +27,9 @@ std::uint16_t bit_of(WaitFor wait_for) {
   return static_cast<std::uint16_t>(1U << static_cast<unsigned>(wait_for));
 }
 
-// A function of the process, whichever thread is in it.
-EvidenceKey function_of(const ThreadAtPlace& at) {
-  return {.tgid = at.tgid, .tid = 0, .what = at.caller};
+// A function of the process, or a place, whichever thread is there.
+EvidenceKey any_thread_at(const ThreadAtPlace& at, std::uint64_t what) {
+  return {.tgid = at.tgid, .tid = 0, .what = what};
 }
 
 bool same_process(const SeenWaits& waits) {
@@ -131,20 +131,34 @@ void WakerEvidence::note_crowds(std::span<const SeenWaits> waits) {
 // A wait that is open although the library's functions have names is another one than those that
 // names decide.
 void WakerEvidence::note_names(const SeenWaits& waits, MonotonicTime now) {
-  const bool is_other = !waits.certain && waits.has_library && !waits.hands_over;
-  if (waits.at.caller == 0 || !(waits.certain || is_other)) return;
+  const bool is_named = waits.certain || waits.wait_for == WaitFor::Answer;
+  const bool is_other = !is_named && waits.has_library && !waits.hands_over;
+  if (waits.at.caller == 0 || !(is_named || is_other)) return;
   const EvidenceProcess process{.start_ns = waits.at.process_start_ns, .owner = waits.at.owner};
-  Evidence* const function = table_.touch(function_of(waits.at), process, now);
-  if (function == nullptr) return;
-  function->named |= bit_of(waits.certain ? waits.wait_for : WaitFor::Unknown);
+  const std::uint16_t bit = bit_of(is_named ? waits.wait_for : WaitFor::Unknown);
+  for (const std::uint64_t what : {waits.at.caller, is_named ? waits.at.place : 0}) {
+    if (what == 0) continue;
+    Evidence* const there = table_.touch(any_thread_at(waits.at, what), process, now);
+    if (there != nullptr) there->named |= bit;
+  }
 }
 
-// What names alone said of the function, before those by which a rule knows the wait were inlined.
+// What names said before those by which a rule knows the wait were inlined: of all waits of the
+// function; where threads hand something over, of a lock, or of this very place, which a latch has
+// as well.
 std::optional<WaitFor> WakerEvidence::named_at(const ThreadAtPlace& at, bool hands_over) const {
-  const Evidence* const function = at.caller == 0 ? nullptr : table_.find(function_of(at));
-  if (function == nullptr || function->process_start_ns != at.process_start_ns) return std::nullopt;
-  const WaitFor only = hands_over ? WaitFor::Lock : WaitFor::Answer;
-  return function->named == bit_of(only) ? std::optional(only) : std::nullopt;
+  if (at.caller == 0) return std::nullopt;
+  const auto named = [&](std::uint64_t what) -> std::uint16_t {
+    const Evidence* const there = table_.find(any_thread_at(at, what));
+    const bool is_it = there != nullptr && there->process_start_ns == at.process_start_ns;
+    return is_it ? there->named : 0;
+  };
+  const std::uint16_t of_function = named(at.caller);
+  const std::uint16_t answer = bit_of(WaitFor::Answer), lock = bit_of(WaitFor::Lock);
+  if (hands_over && of_function == lock) return WaitFor::Lock;
+  const bool is_answer =
+      hands_over ? named(at.place) == answer && (of_function & lock) == 0 : of_function == answer;
+  return is_answer ? std::optional(WaitFor::Answer) : std::nullopt;
 }
 
 void WakerEvidence::note_wakers(const SeenWaits& waits, MonotonicTime now) {
@@ -280,10 +294,10 @@ EvidenceVerdict WakerEvidence::judge(const ThreadAtPlace& at, WaitFor by_rule, M
   const Evidence* evidence = table_.find(key_of(at, at.place));
   if (evidence != nullptr && evidence->process_start_ns != at.process_start_ns) evidence = nullptr;
   // A lock that names know has signs of its own where it is contended; an answer may have none.
-  const bool no_sign = !hands_over && evidence != nullptr && evidence->said == WaitFor::Work;
-  const bool is_open = evidence == nullptr || !evidence->said || no_sign;
-  const auto named = is_open ? named_at(at, hands_over) : std::nullopt;
-  if (named) return {*named};
+  const bool is_young = evidence == nullptr || !evidence->said;
+  const bool no_sign = !is_young && evidence->said == WaitFor::Work;
+  const auto named = is_young || no_sign ? named_at(at, hands_over) : std::nullopt;
+  if (named && (is_young || *named == WaitFor::Answer)) return {*named};
   if (evidence == nullptr) return {by_rule};
   const bool was_young = now - evidence->began < kYoung;
   const WaitFor otherwise = by_rule == WaitFor::Unknown && !was_young ? WaitFor::Work : by_rule;

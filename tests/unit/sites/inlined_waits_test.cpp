@@ -86,6 +86,33 @@ TEST_F(InlinedWaitsTest, WhatNamesSaidOfAFunctionHoldsOnOnceTheyAreInlined) {
       << "who takes locks wakes each other";
 }
 
+// CountDownLatch.await ends where a semaphore's acquire does.
+TEST_F(InlinedWaitsTest, ALatchThatHadANameIsNoSemaphore) {
+  ThreadAtPlace latch = at(1), elsewhere = at(1, 1001);
+  latch.caller = elsewhere.caller = 5;
+  const auto handed = [this](const ThreadAtPlace& where) {
+    return evidence_.judge(where, WaitFor::Unknown, now_, true).wait_for;
+  };
+  SeenWaits& named = wait(latch, WaitEnd::Thread, 9);
+  named.wait_for = WaitFor::Answer;
+  named.has_library = true;
+  end_window();
+  windows(3, [&] {
+    for (const ThreadAtPlace& where : {latch, elsewhere}) {
+      SeenWaits& inlined = wait(where, WaitEnd::Thread, 9);
+      inlined.hands_over = inlined.has_library = true;
+    }
+  });
+  EXPECT_EQ(handed(latch), WaitFor::Answer);
+  EXPECT_EQ(handed(elsewhere), WaitFor::Work) << "of another place of the function";
+  SeenWaits& lock = wait(at(2, 0), WaitEnd::Thread, 9);
+  lock.at.caller = 5;
+  lock.wait_for = WaitFor::Lock;
+  lock.certain = true;
+  end_window();
+  EXPECT_EQ(handed(latch), WaitFor::Work) << "it may be the lock of this function";
+}
+
 TEST_F(InlinedWaitsTest, WhatNamesSaidOfAFunctionWithOtherWaitsDecidesNothing) {
   ThreadAtPlace there = at(1);
   there.caller = 5;
