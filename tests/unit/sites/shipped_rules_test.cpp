@@ -370,7 +370,7 @@ std::vector<Case> of_the_kernel() {
         "[libjli.so+0x8679]@libjli.so", "[java+0x1205]@java", "libc.so.6!fn_271d0@libc.so.6",
         "__libc_start_main@libc.so.6"},
        {"futex_wait"},
-       "join-in-main"},
+       "main-joins"},
       {"an idle thread in sem_wait()",
        "app",
        OFFCPUD_BLOCKED_LOCK,
