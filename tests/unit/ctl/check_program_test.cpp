@@ -54,7 +54,7 @@ TEST(CheckConfig, AnErrorSaysWhatItMeansForTheDaemon) {
   const auto checked = check_config(tree.sources());
   ASSERT_FALSE(checked);
   EXPECT_EQ(checked.error().kind(), ErrorKind::Configuration);
-  EXPECT_THAT(checked.error().message(), HasSubstr("offcpud.yaml:1: lingr: unknown key"));
+  EXPECT_THAT(checked.error().message(), HasSubstr("offcpud.yaml:1: lingr: unknown option"));
   EXPECT_THAT(checked.error().message(),
               EndsWith("; correct it and check again: until then a running offcpud keeps what it "
                        "has, and none starts"));
