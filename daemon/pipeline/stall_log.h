@@ -63,9 +63,10 @@ struct StallChanges {
 };
 
 // Keeps the stalls. A record opens when a walk shows a block beyond its threshold whose stack has
-// been examined, and closes with the kernel's event of its end. A block that began and ended between
-// two walks gets its record from the event alone. If walks no longer show an open block and no event
-// came (the ring was full), the record is given up after two walks; its end is then unknown.
+// been examined, and closes with the kernel's event of its end. A block that began and ended
+// between two walks gets its record from the event alone. If walks no longer show an open block and
+// no event came (the ring was full), the record is given up after two walks; its end is then
+// unknown.
 //
 // Where stacks are examined, a block is a stall if its stack says for certain that it waits for
 // something on which somebody can act, whatever its reason. A wait for work or a timer is no stall.
