@@ -52,8 +52,10 @@ std::vector<Named> named_functions(FunctionList& list) {
     return std::tie(a.start, b.size) < std::tie(b.start, a.size) ||
            (a.start == b.start && a.size == b.size && a.rank() < b.rank());
   });
-  const auto same = std::ranges::unique(named, {}, &Named::start);
-  named.erase(same.begin(), same.end());
+  // std::ranges::unique of libstdc++ 12 does not compile with clang 14.
+  const auto same = std::unique(named.begin(), named.end(),
+                                [](const Named& a, const Named& b) { return a.start == b.start; });
+  named.erase(same, named.end());
   return named;
 }
 
