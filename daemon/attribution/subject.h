@@ -34,7 +34,8 @@ struct SubjectLabels {
   friend bool operator==(const SubjectLabels&, const SubjectLabels&) = default;
 };
 
-// Labels of a cgroup path. A pure function; docs/semantics.md has the grammar and its sources.
+// Labels of a cgroup path. A pure function. What they mean is in docs/semantics.md, "Whose wait it
+// is"; which names of cgroups they come from, in cgroup_name.cpp.
 //
 // `unit` is the deepest unit because operators can act on that one: a user's app rather than
 // user@1000.service, the service inside a container rather than the container's scope. The scope of

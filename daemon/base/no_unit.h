@@ -8,7 +8,7 @@ namespace offcpud {
 // Stands for the root cgroup where tables and answers list units: its processes belong to no unit.
 inline constexpr const char* kNoUnit = "no unit (/)";
 
-// The same in sentences, where that name would say the opposite. It is a plural.
+// The same in sentences: "no unit (/) waits for ..." would say that nothing waits. It is a plural.
 inline constexpr const char* kOutsideOfUnits = "processes outside of all units";
 
 // The unit's name as sentences have it.

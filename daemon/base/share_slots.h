@@ -28,10 +28,10 @@ class ShareSlots {
   [[nodiscard]] std::size_t size() const { return entries_.size() - free_count_; }
   [[nodiscard]] bool is_full() const { return size() >= most_; }
 
-  // The slot to give back so that this process gets one more. nullopt: it gets none, because it
-  // would have to give way itself and has no slot, or has touched all its slots at this very time,
-  // so that the new one would go next. `owner` counts only for a process without slots; one with
-  // slots keeps its owner.
+  // The slot to give back so that this process gets one more. nullopt: it gets none. It would have
+  // to give way itself, but has no slot, or touched all its slots at this very time, so that the
+  // new one would go next. `owner` counts only for a process without slots; one with slots keeps
+  // its owner.
   [[nodiscard]] std::optional<Slot> who_gives_way(std::uint32_t tgid, const ShareOwner& owner,
                                                   MonotonicTime now) const;
   // Takes a slot, touched now. Only if not all are taken.

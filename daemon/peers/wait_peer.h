@@ -33,7 +33,7 @@ struct WaitPeer {
     Unknown,
     Process,
     Remote,  // the address of a socket's other end, which is on no host that is known
-    Device,  // if the wait was for storage; else `process` counts, or Unknown if there is none
+    Device,  // counts if the wait was for storage; if not, `process` does, or nobody is known
     Others,  // several, which are not told apart
   };
   Kind kind = Kind::Unknown;

@@ -72,10 +72,11 @@ struct StallChanges {
 // something on which somebody can act, whatever its reason. A wait for work or a timer is no stall.
 // Nor is a wait for a child, because the child itself shows what it waits for. A block of which
 // nothing is certain is kept, but not told. If the stack is not examined within kExaminedWithin
-// after the least threshold of all rules, the reason decides if it is disk, kernel or stopped;
-// another block is not told, nor is one if an earlier one of the same process and reason was idle.
-// A block is no stall if it ended before the first window did. A stall that turns out to be idle is
-// taken back, and so is one that its reason decided, if its stack is not certain. Single-threaded.
+// after the least threshold of all rules, the reason decides: disk, kernel and stopped make a
+// stall, unless the last examined block of the same process and reason was idle. Any other block is
+// not told. A block is no stall if it ended before the first window did. A stall that turns out to
+// be idle is taken back, and so is one that its reason decided, if its stack is not certain.
+// Single-threaded.
 class StallLog {
  public:
   using LabelsOf = std::function<std::shared_ptr<const SubjectLabels>(std::uint64_t cgroup_id)>;
@@ -83,8 +84,8 @@ class StallLog {
   // Told stalls in progress. Further ones count in StallList::unlisted, and get a record when they
   // end.
   static constexpr std::size_t kMaxInProgress = 10'000;
-  // Untold blocks in progress. Further ones have no record, or lose it to a process or cgroup that
-  // has fewer (UntoldShares), but count in StallList::untold_blocks.
+  // Untold blocks in progress. Beyond this number, a block gets a record only in place of one of a
+  // process or cgroup that has more (UntoldShares); all count in StallList::untold_blocks.
   static constexpr std::size_t kMaxUntold = 1'000;
   // Room for the windows of two passes: a window takes 10 s at most, a pass 5 min.
   static constexpr std::size_t kMaxWindows = 64;

@@ -22,8 +22,8 @@ inline constexpr std::string_view kIdleTaker = "(idle)";      // nobody: the CPU
 // Nobody: the cgroup's own limit.
 inline constexpr std::string_view kThrottledTaker = "(throttled)";
 
-// For how long somebody had the CPU while threads of another cgroup, or others of its own, waited
-// for it.
+// For how long threads of one cgroup, or somebody else, had the CPU while threads of another one
+// waited for it, or other threads of the same one.
 struct Taker {
   std::shared_ptr<const SubjectLabels> by;  // never null
   std::uint64_t ns = 0;

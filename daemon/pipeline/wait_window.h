@@ -38,8 +38,8 @@ struct ExaminedWait {
   SharedTexts user, kernel;
 };
 
-// How long waits at a place took before it went silent, that is, before the last of them ended. The
-// numbers of waits, also those behind p99_ns, halve in ten minutes.
+// How long waits at a place took, up to the last one that ended: since then, the place is silent.
+// The numbers of waits, also those behind p99_ns, halve in ten minutes.
 struct UsualWaits {
   double waits = 0;
   std::uint64_t p99_ns = 0;      // 99 % of them were no longer

@@ -23,8 +23,8 @@ class AnswerPast {
   static constexpr float kFewest = 10, kMostSlow = 0.02F;
   // This many late answers are Habit::Work, if most of the last ten minutes or so were late.
   static constexpr std::uint8_t kLateOnes = 3;
-  // A timeout is Habit::Work if this many more waits ended by it than otherwise, of those from
-  // kSoonSeconds to kLateSeconds, and most of the time of the last minute or so was in such waits.
+  // Of the waits from kSoonSeconds to kLateSeconds, this many more must have ended by one timeout
+  // than otherwise, and they must have most of the time of the last minute or so: Habit::Work.
   // A longer timeout says nothing: a gateway in front of a hung server gives up after 30.0 s each
   // time, too.
   static constexpr float kSameOnes = 5;

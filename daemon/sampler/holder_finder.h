@@ -22,7 +22,7 @@ namespace offcpud {
 
 // Finds who holds the locks for which the blocked threads of a walk wait: the kernel tells some
 // holders itself, the memory of programs others. A holder is reported if the last two walks agree.
-// For a lock in memory that one thread alone has waited for, for kSureNs, it is enough if two
+// If a single thread waits for a lock in memory, and has waited for kSureNs, it is enough if two
 // readings in one walk agree, and the walk before saw no other holder: whoever frees the lock wakes
 // the thread that waits for it. In a convoy each waits while many have the lock in turn. A lock
 // that changes hands has no holder. Used by one thread.

@@ -37,9 +37,8 @@ inline std::uint64_t name_hash(const StackFrame& frame) {
 // - what a team of OpenMP runs: its first thread has other callers than the rest;
 // - the waits of Java on which rules ask for evidence, from the innermost function with a name that
 //   is none of Java's own library. Which functions further out have a name depends on what was
-//   compiled when, and so does which ones of the library were inlined: of these, the innermost
-//   counts. The walk need not reach the root, as it does not where callers were compiled a moment
-//   ago.
+//   compiled when. So does which functions of the library are inlined; only the innermost of these
+//   counts. The walk need not reach the root: it does not where callers were compiled a moment ago.
 class PlaceNumber {
  public:
   // What a frame is to a place.

@@ -13,8 +13,8 @@
 
 namespace offcpud {
 
-// What one piece of evidence is about: a thread at a place or at all places of a site, a thread and
-// who woke it, or a thread; with the thread 0, a function of a process.
+// What one piece of evidence is about: a thread at a place or at all places of a site; a thread and
+// who woke it; a thread; or, if `tid` is 0, a function of a process.
 struct EvidenceKey {
   std::uint32_t tgid = 0;
   std::uint32_t tid = 0;

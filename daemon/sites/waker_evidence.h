@@ -80,9 +80,9 @@ struct EvidenceVerdict {
 //   it wakes them where a rule says that they wait for work, or if they hardly wait for others
 //   outside of the process. By that second rule, both sides of a closed loop wait for an answer;
 // - else `work`.
-// Compilers at run time inline the functions by which rules know a wait. Where there is no other
-// sign, and names said one thing only of the waits of the function that waits there, `answer`, or
-// `lock` at places that hand over, that holds on.
+// Compilers at run time inline the functions by which rules know a wait. So what names said of the
+// waits of the function that waits there holds on, if that was one thing only: `answer`, as long as
+// no class or `work` is in force; at places that hand over `lock`, as long as no class is.
 // Sums decay, so that a thread that begins to do something else gets another class. A class is in
 // force once two windows in a row have found it, until two in a row find another. Used by one
 // thread.
