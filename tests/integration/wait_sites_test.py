@@ -106,23 +106,26 @@ class Purposes(SnapshotCase):
                 self.expect_class(stacks, ("unknown", site), window.blocked(reason).seconds)
 
     def test_a_disk_is_storage(self):
-        for _ in range(4):
+        """Its waits are short: a daemon that has just begun samples one in many, which says little."""
+        for _ in range(8):
             workload = self.start("direct_read", "--count", 100)
             self.stacks_since(time.time())  # the snapshot ends in which it wrote the file
             begin = time.time()
             workload.go()
             window = workload.finish()
             disk = window.blocked("disk")
-            if disk.count >= 50:
+            stacks = self.stacks_since(begin, cgroup=window.cgroup, reason="disk")
+            if disk.count >= 50 and stacks.error() <= 0.1 * disk.seconds:
                 break
         self.skip_if(disk.count < 50 and "this disk is too fast")
-        stacks = self.stacks_since(begin, cgroup=window.cgroup, reason="disk")
-        self.expect_close("disk seconds (the histogram)", disk.seconds, stacks.seconds(), 0.02,
-                          absolute=2 * disk.seconds / disk.count * window.slack())
+        self.expect_at_most("standard error", 0.1 * disk.seconds, stacks.error())
+        # Without the flush at its end, of which the window knows nothing.
+        self.expect_close("disk seconds (the histogram)", disk.seconds, stacks.seconds("vfs_read"), 0.02,
+                          absolute=3 * stacks.error() + 2 * disk.seconds / disk.count * window.slack())
         self.expect_class(stacks, ("storage", "storage"), stacks.seconds())
         _, own_seconds, _ = window.waits("disk")
-        self.expect_at_most("seconds (the program's clock)", own_seconds,
-                            stacks.seconds(**{"for": "storage"}))
+        self.expect_at_most("seconds (the program's clock)", own_seconds + 3 * stacks.error(),
+                            stacks.seconds("vfs_read", **{"for": "storage"}))
 
     def test_who_is_stopped_is_stopped(self):
         child = self.new_cgroup()
