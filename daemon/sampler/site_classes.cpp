@@ -69,16 +69,16 @@ void SiteClasses::classify(const Snapshot& snapshot, StackEntry& entry, const Bl
                                                 .interpreted = interpreted_});
   entry.wait_for = found.wait_for;
   entry.site = found.site;
-  if (evidence_.learns && !interpreted_.empty()) note_named(entry, sum, found.wait_for);
+  const PlaceNumber stack = place_of(entry, sum);
+  ProcessPlace at{.tgid = sum.sample.tgid,
+                  .process_start_ns = sum.sample.process_start_ns,
+                  .place = stack.number(is_place(sum.sample.user_end))};
+  if (evidence_.learns && !interpreted_.empty()) note_named(entry, at, sum);
 
   const auto by = by_files(found.ask, sum.sample.waited_on);
   if (by) entry.wait_for = by->wait_for;
   const bool is_open = !by && found.ask != SiteQuestion::None;
-  const PlaceNumber stack = place_of(entry, sum);
-  const bool is_asked = is_open || is_sole_answer(by);
-  const ProcessPlace at{.tgid = sum.sample.tgid,
-                        .process_start_ns = sum.sample.process_start_ns,
-                        .place = is_asked ? stack.number(is_place(sum.sample.user_end)) : 0};
+  if (!is_open && !is_sole_answer(by)) at.place = 0;
   const Times* const by_past =
       is_sole_answer(by) && at.place != 0 ? said_of(place_of_answers(at)) : nullptr;
   if (by_past != nullptr) entry.wait_for = most_of(*by_past);
@@ -125,21 +125,18 @@ void SiteClasses::add_waits(const BlockSum& sum, const SeenWaits& all) {
 }
 
 // Only of places where wakers are asked about waits without such functions.
-void SiteClasses::note_named(const StackEntry& entry, const BlockSum& sum, WaitFor wait_for) {
+void SiteClasses::note_named(const StackEntry& entry, const ProcessPlace& at, const BlockSum& sum) {
+  if (at.place == 0) return;
   const WaitClass unnamed = classifier_.classify({.exe = classifier_.executable(entry.comm),
                                                   .reason = entry.reason,
                                                   .user = user_,
                                                   .kernel = kernel_});
   if (unnamed.ask != SiteQuestion::Waker && unnamed.ask != SiteQuestion::Handover) return;
-  const ProcessPlace at{.tgid = sum.sample.tgid,
-                        .process_start_ns = sum.sample.process_start_ns,
-                        .place = place_of(entry, sum).number(is_place(sum.sample.user_end))};
-  if (at.place == 0) return;
   const ShareOwner owner = evidence_.owners.of(sum.sample);
   for (const WakePair& pair : sum.pairs) {
     NamedWaits& named = named_[place_of_thread(at, pair.tid, classifier_.generation())];
     named.owner = owner;
-    named.times[static_cast<std::size_t>(wait_for)] += pair.whole_ns;
+    named.times[static_cast<std::size_t>(entry.wait_for)] += pair.whole_ns;
   }
 }
 

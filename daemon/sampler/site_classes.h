@@ -64,7 +64,7 @@ class SiteClasses final : public WaitClasses {
   void number(const Snapshot& snapshot, std::span<const std::uint32_t> frames,
               std::vector<FrameKind>& kinds);
   void number_interpreted(const InterpretedStack* stack);
-  void note_named(const StackEntry& entry, const BlockSum& sum, WaitFor wait_for);
+  void note_named(const StackEntry& entry, const ProcessPlace& at, const BlockSum& sum);
   void note_unnamed(const ProcessPlace& at, const BlockSum& sum);
   [[nodiscard]] PlaceNumber place_of(const StackEntry& entry, const BlockSum& sum) const;
   void add_waits(const BlockSum& sum, const SeenWaits& all);

@@ -14,7 +14,7 @@ namespace {
 
 using Stack = std::vector<std::pair<std::string, std::string>>;  // function, object
 
-std::uint64_t place_of(const Stack& stack, bool reached_root = true) {
+PlaceNumber stack_of(const Stack& stack) {
   PlaceNumber place(3);
   for (const auto& [function, object] : stack) {
     StackFrame frame;
@@ -22,7 +22,11 @@ std::uint64_t place_of(const Stack& stack, bool reached_root = true) {
     frame.object = object;
     place.add(frame);
   }
-  return place.number(reached_root);
+  return place;
+}
+
+std::uint64_t place_of(const Stack& stack, bool reached_root = true) {
+  return stack_of(stack).number(reached_root);
 }
 
 Stack joined(std::initializer_list<Stack> parts) {
@@ -64,16 +68,6 @@ TEST(SitePlace, OfJavaIsFromTheInnermostFunctionOfTheApplicationOn) {
 }
 
 TEST(SitePlace, OfJavaHasTheFunctionThatWaits) {
-  const auto stack_of = [](const Stack& stack) {
-    PlaceNumber place(3);
-    for (const auto& [function, object] : stack) {
-      StackFrame frame;
-      frame.function = function;
-      frame.object = object;
-      place.add(frame);
-    }
-    return place;
-  };
   const PlaceNumber inlined = stack_of(joined({kThread, jit({"shop.Till.pay"}), kPark}));
   const PlaceNumber named = stack_of(joined(
       {kThread, jit({"[jit]", "shop.Till.pay", "java.util.concurrent.FutureTask.get"}), kPark}));

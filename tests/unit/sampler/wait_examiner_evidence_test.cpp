@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <memory>
 #include <string>
 
@@ -15,6 +16,18 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+
+// The place of a block in these functions of shopd, outermost first.
+std::uint64_t place_of(const BlockRecord& record, std::initializer_list<const char*> functions) {
+  PlaceNumber place(record.sample.kind);
+  for (const char* const function : functions) {
+    StackFrame frame;
+    frame.function = function;
+    frame.object = "shopd";
+    place.add(name_hash(frame));
+  }
+  return place.number();
+}
 
 TEST_F(WaitExaminerTest, FilesDecideAtOnce) {
   const auto on = [](std::uint32_t files, std::uint32_t pid) {
@@ -38,15 +51,11 @@ TEST_F(WaitExaminerTest, FilesDecideAtOnce) {
 // Snapshots have learned what the waits of this place are for: one third a lock, the rest work.
 TEST_F(WaitExaminerTest, WakersOfSnapshotsSplitWhatEnded) {
   const BlockRecord record = BlockRecord(3'000).of(7).in_user({6});
-  PlaceNumber place(record.sample.kind);
-  StackFrame frame;
-  frame.function = "shop::f6";
-  frame.object = "shopd";
-  place.add(name_hash(frame));
+  const std::uint64_t place = place_of(record, {"shop::f6"});
   PlaceClasses::Times times{};
   times[static_cast<std::size_t>(WaitFor::Lock)] = 1;
   times[static_cast<std::size_t>(WaitFor::Work)] = 2;
-  places_.put({.tgid = 7, .process_start_ns = 7, .place = place.number()}, ShareOwner(7), times,
+  places_.put({.tgid = 7, .process_start_ns = 7, .place = place}, ShareOwner(7), times,
               clock_.now());
   ended(record);
   ended(BlockRecord(5'000).of(8).in_user({6}));  // nobody knows this process
@@ -61,16 +70,10 @@ TEST_F(WaitExaminerTest, WakersOfSnapshotsSplitWhatEnded) {
 // Of a block that lasts, the thread itself is known: it has been in a convoy here.
 TEST_F(WaitExaminerTest, WakersOfSnapshotsDecideWhatLasts) {
   const BlockRecord record = BlockRecord(3'000).of(7).in_user({6, 5});
-  PlaceNumber place(record.sample.kind);
-  for (const char* name : {"shop::f5", "shop::f6"}) {
-    StackFrame frame;
-    frame.function = name;
-    frame.object = "shopd";
-    place.add(name_hash(frame));
-  }
+  const std::uint64_t place = place_of(record, {"shop::f5", "shop::f6"});
   std::vector<SeenWaits> convoy;
   for (const auto& [tid, waker] : {std::pair(7U, 17U), std::pair(17U, 7U)}) {
-    convoy.push_back({.at = {.tgid = 7, .tid = tid, .process_start_ns = 7, .place = place.number()},
+    convoy.push_back({.at = {.tgid = 7, .tid = tid, .process_start_ns = 7, .place = place},
                       .end = WaitEnd::Thread,
                       .waker_tgid = 7,
                       .waker_tid = waker,
@@ -93,12 +96,8 @@ TEST_F(WaitExaminerTest, WakersOfSnapshotsDecideWhatLasts) {
 // Other waits of the thread there were for an answer, as their interpreted functions said.
 TEST_F(WaitExaminerTest, NamedWaitsOfAThreadDecideItsOthers) {
   const BlockRecord record = BlockRecord(3'000).of(7).in_user({6});
-  PlaceNumber place(record.sample.kind);
-  StackFrame frame;
-  frame.function = "shop::f6";
-  frame.object = "shopd";
-  place.add(name_hash(frame));
-  const ProcessPlace at{.tgid = 7, .process_start_ns = 7, .place = place.number()};
+  const std::uint64_t place = place_of(record, {"shop::f6"});
+  const ProcessPlace at{.tgid = 7, .process_start_ns = 7, .place = place};
   PlaceClasses::Times times{};
   times[static_cast<std::size_t>(WaitFor::Answer)] = 1;
   places_.put(place_of_thread(at, 8, 0), ShareOwner(7), times, clock_.now());
@@ -118,13 +117,9 @@ TEST_F(WaitExaminerTest, OfASilenceThatWakersNeverSawNobodyCanTell) {
     return static_cast<std::uint64_t>(clock_.now().time_since_epoch().count());
   };
   BlockRecord record = BlockRecord(4'000'000).of(7).in_user({6});
-  PlaceNumber place(record.sample.kind);
-  StackFrame frame;
-  frame.function = "shop::f6";
-  frame.object = "shopd";
-  place.add(name_hash(frame));
+  const std::uint64_t place = place_of(record, {"shop::f6"});
   const std::vector<SeenWaits> jobs = {
-      {.at = {.tgid = 7, .tid = 7, .process_start_ns = 7, .place = place.number()},
+      {.at = {.tgid = 7, .tid = 7, .process_start_ns = 7, .place = place},
        .end = WaitEnd::Thread,
        .waker_tgid = 7,
        .waker_tid = 17,

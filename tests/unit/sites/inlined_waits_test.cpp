@@ -2,58 +2,14 @@
 // What evidence makes of waits whose names a compiler at run time has inlined.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstdint>
-#include <vector>
 
-#include "sites/waker_evidence.h"
+#include "unit/sites/waker_evidence_fixture.h"
 
-namespace offcpud {
+namespace offcpud::test {
 namespace {
 
-class InlinedWaitsTest : public testing::Test {
- protected:
-  static ThreadAtPlace at(std::uint32_t tid, std::uint64_t place = 1000) {
-    return {.tgid = 100, .tid = tid, .process_start_ns = 77, .place = place};
-  }
-
-  // So many waits of a millisecond, each of them sampled.
-  SeenWaits& wait(const ThreadAtPlace& waiter, WaitEnd end, std::uint32_t waker,
-                  std::uint32_t count = 10) {
-    return waits_.emplace_back(SeenWaits{.at = waiter,
-                                         .end = end,
-                                         .waker_tgid = waiter.tgid,
-                                         .waker_tid = waker,
-                                         .samples = count,
-                                         .ns = count * 1e6,
-                                         .episodes = static_cast<double>(count)});
-  }
-
-  void end_window() {
-    now_ += std::chrono::seconds(10);
-    evidence_.learn(waits_, now_);
-    waits_.clear();
-  }
-
-  template <class Waits>
-  void windows(int count, Waits waits) {
-    for (int i = 0; i < count; ++i) {
-      waits();
-      end_window();
-    }
-  }
-
-  [[nodiscard]] WaitFor judge(const ThreadAtPlace& where) const {
-    return evidence_.judge(where, WaitFor::Unknown, now_).wait_for;
-  }
-  [[nodiscard]] bool certain(const ThreadAtPlace& where) const {
-    return evidence_.judge(where, WaitFor::Unknown, now_).certain;
-  }
-
-  WakerEvidence evidence_;
-  MonotonicTime now_{};
-  std::vector<SeenWaits> waits_;
-};
+class InlinedWaitsTest : public WakerEvidenceTest {};
 
 // Java's FutureTask.get is a name on the stack until it is inlined into the function that calls it.
 TEST_F(InlinedWaitsTest, WhatNamesSaidOfAFunctionHoldsOnOnceTheyAreInlined) {
@@ -129,4 +85,4 @@ TEST_F(InlinedWaitsTest, WhatNamesSaidOfAFunctionWithOtherWaitsDecidesNothing) {
 }
 
 }  // namespace
-}  // namespace offcpud
+}  // namespace offcpud::test
