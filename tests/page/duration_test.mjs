@@ -11,7 +11,7 @@ for (const [ns, text] of lines) {
   check(duration(Number(ns)), text);
   const isNone = Number(ns) === 0;
   check(signed(Number(ns)), (isNone ? "" : "+") + text);
-  check(signed(-Number(ns)), (isNone ? "" : "-") + text);
+  check(signed(-Number(ns)), (isNone ? "" : "\u2212") + text);
 }
 const complete = { sampling_interval_seconds: 0.01, captured: [], unreadable: 0, lost_of_any_seconds: 0 };
 check(boundOf(complete), `; such waits may add up to ${duration(3e7)}`);
