@@ -10,6 +10,8 @@ from case import Case, main
 PREEMPTIONS = "offcpud_preemptions_total"
 TAKERS = ("same_cgroup", "other_cgroup", "kernel")
 STAT_REFRESH = Path("/proc/sys/vm/stat_refresh")  # reading it queues work on every CPU
+MS = 3_000  # 30 turns of 0.1 s
+MOST = 0.6
 
 
 class Preemptors(Case):
@@ -31,29 +33,34 @@ class Preemptors(Case):
                           window.slack())
         return taken
 
+    def expect_most_by(self, taker, window):
+        """On a busy host kernel threads come in between, and the kernel's fair server gives other cgroups a part of
+        each second (Linux 6.12, kernel/sched/deadline.c). Turns get longer where a hypervisor takes the CPU away, and
+        a daemon may miss some (slack). So how many there were is compared with the kernel's count, and here is what
+        part of those that were seen had this taker."""
+        taken = self.expect_all_named(window)
+        self.expect_at_least("involuntary switches (turns)", 6, window.books().involuntary)
+        self.expect_at_least(f"of {sum(taken.values())} by the taker {taker}",
+                             max(3, MOST * sum(taken.values())), taken[taker])
+        return taken
+
     def test_hog_in_another_cgroup(self):
-        victim = self.start("spinner", "--threads", 1, "--ms", 1_500, "--cpu", 0, "--name", "victim")
-        hog = self.start("spinner", "--threads", 1, "--ms", 1_500, "--cpu", 0, "--name", "hog")
+        victim = self.start("spinner", "--threads", 1, "--ms", MS, "--cpu", 0, "--name", "victim")
+        hog = self.start("spinner", "--threads", 1, "--ms", MS, "--cpu", 0, "--name", "hog")
         self.put_first(victim, hog)
         victim.go()
         hog.go()
         window, other = victim.finish(), hog.finish()
         for one in (window, other):
-            taken = self.expect_all_named(one)
-            # They take turns of 0.1 s; on a busy host kernel threads come in between.
-            self.expect_at_least("by another cgroup", 5, taken["other_cgroup"])
+            taken = self.expect_most_by("other_cgroup", one)
             self.expect_at_most("by its own cgroup (its main thread, at the gate)", 2,
                                 taken["same_cgroup"])
 
     def test_hog_in_the_same_cgroup(self):
-        workload = self.start("spinner", "--threads", 2, "--ms", 1_500, "--cpu", 0)
+        workload = self.start("spinner", "--threads", 2, "--ms", MS, "--cpu", 0)
         self.put_first(workload)
         workload.go()
-        window = workload.finish()
-        taken = self.expect_all_named(window)
-        # 15 turns of 0.1 s. On a busy host the kernel's fair server gives other cgroups a part of
-        # each second (Linux 6.12, kernel/sched/deadline.c), which takes no turn away.
-        self.expect_at_least("by its own cgroup", 10, taken["same_cgroup"])
+        self.expect_most_by("same_cgroup", workload.finish())
 
     def test_kernel_worker(self):
         """Each reading of stat_refresh wakes a kworker on every CPU."""
