@@ -105,8 +105,22 @@ static __always_inline __u32 waited_on_tcp(struct waited *waited, void *sk, __u3
 	return waited_on_connected(waited, sk);
 }
 
+/* The kernel notes at each end which process made the other one: for those of socketpair() the same
+ * (net/unix/af_unix.c, unix_socketpair). A connection of a process to itself looks the same. */
+static __always_inline bool unix_is_pair(void *own, void *peer)
+{
+	struct sock___waited *here = own, *there = peer;
+	void *maker;
+
+	if (!bpf_core_field_exists(here->sk_peer_pid))
+		return false;
+	maker = BPF_CORE_READ(here, sk_peer_pid);
+	return maker && maker == BPF_CORE_READ(there, sk_peer_pid);
+}
+
 /* An accepted connection has the address of its listener. The other end has none, unless it was
- * bound to one; a pair has none at either end (net/unix/af_unix.c). */
+ * bound to one. A pair has none at either end until one sends, if credentials come with what the
+ * other one receives (net/unix/af_unix.c). */
 static __always_inline __u32 waited_on_unix(void *sk, __u32 state, __u32 type)
 {
 	struct unix_sock___waited *own = sk, *peer;
@@ -122,6 +136,8 @@ static __always_inline __u32 waited_on_unix(void *sk, __u32 state, __u32 type)
 		return address && type != SOCK_STREAM && type != SOCK_SEQPACKET
 			       ? OFFCPUD_ON_LISTENER
 			       : OFFCPUD_ON_OTHER;
+	if (unix_is_pair(own, peer))
+		return OFFCPUD_ON_OTHER;
 	if (BPF_CORE_READ(peer, addr))
 		return address ? OFFCPUD_ON_OTHER : OFFCPUD_ON_LINKED;
 	return address ? OFFCPUD_ON_ACCEPTED : OFFCPUD_ON_OTHER;

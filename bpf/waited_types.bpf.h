@@ -34,6 +34,7 @@ struct sock___waited {
 	struct sk_buff_head___waited sk_receive_queue;
 	__u32 sk_ack_backlog;
 	__u32 sk_max_ack_backlog;
+	void *sk_peer_pid;
 	__u8 sk_shutdown;
 	__u8 sk_userlocks;
 } __attribute__((preserve_access_index));

@@ -125,6 +125,25 @@ class Sockets(Evidence):
         self.addCleanup(folder.cleanup)
         self.expect_answers_and_work({"unix block": ("block", f"{folder.name}/socket")})
 
+    def test_nobody_knows_who_asks_on_a_pair(self):
+        """Once its parent has sent with credentials, an idle child looks as if it had connected to a server."""
+        parent, child = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with parent, child:
+            parent.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+            loop = (f"import socket; own = socket.socket(fileno={child.fileno()}); own.settimeout(60)\n"
+                    "while own.recv(100): own.send(b'done')")
+            cgroup = self.new_cgroup()
+            self.run_in(cgroup, sys.executable, "-c", loop, pass_fds=[child.fileno()])
+            begin = time.time()
+            for _ in range(3):
+                parent.send(b"do")
+                self.assertEqual(parent.recv(100), b"done")
+                time.sleep(1)
+            self.assertNotEqual(parent.getsockname(), "")  # what made it look so
+            time.sleep(2)
+            seen = self.classes(self.stacks_since(begin, cgroup=cgroup.path), SOCKET_REASONS)
+        self.expect_at_least("seconds of the child", 2, sum(seen.values()))
+        self.expect_at_most(f"actionable seconds, of {dict(seen)}", 0, sum(seen[name] for name in ACTIONABLE))
 
     def test_who_only_acknowledges_is_not_said_to_wait(self):
         """A loop whose connection was spoken on last from here, at once after the peer, as an idle one of HTTP/2."""
