@@ -367,7 +367,7 @@ void Daemon::warn_of_losses(const View& view) {
     const std::string lost = counted(loss.events, "event");
     log_warning_limited("lost " + loss.cause,
                         "the kernel side has lost " + lost + " so far, cause " + loss.cause +
-                            ": offcpud_lost_events_total in docs/metrics.md, or man "
+                            ": docs/semantics.md, \"What is missing, and how one knows\", or man "
                             "offcpud-metrics, says what that does to the numbers",
                         {{kMessageId, kEventsLostId}, {"cause", loss.cause}, {"count", count}});
   }

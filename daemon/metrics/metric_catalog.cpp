@@ -115,8 +115,9 @@ constexpr auto kCatalog = std::to_array<MetricDef>({
     {Metric::FamilySeries, "offcpud_family_series", Gauge, "family",
      "Series exported now by each metric that has series for every cgroup or process."},
     {Metric::ScrapesNotCompressed, "offcpud_scrapes_not_compressed_total", Counter, "cause",
-     "Scrapes that were not compressed although the client asked for it, by cause: answers that "
-     "their clients had not read yet were compressed."},
+     "Scrapes that were sent uncompressed although the client asked for compression, by cause: "
+     "compressed answers that were not read to their end had taken all places (all), or those of "
+     "the client's address or user (peer)."},
     {Metric::PassDuration, "offcpud_pass_duration_seconds", Histogram, "stage",
      "Time that one pass over the kernel maps took, by stage."},
     {Metric::PassFailures, "offcpud_pass_failures_total", Counter, "stage",
