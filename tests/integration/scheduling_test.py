@@ -102,6 +102,7 @@ class RunQueue(Case):
         self.expect_equal("blocked episodes but the gates", 0,
                           window.blocked().count - window.blocked("pipe").count, 1)
 
+    @slow
     def test_idle_is_nobodys(self):
         """D2: running time and idle time add up to the CPUs; the idle task is in no cgroup. Where it
         is, they exceed them by the idle time, so there must be some to tell."""

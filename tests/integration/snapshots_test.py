@@ -197,6 +197,7 @@ class Totals(SnapshotCase):
                           absolute=3.5 * window.slack())
 
 
+@slow
 class Sampling(SnapshotCase):
     settings = {"snapshots.interval": "1s", "snapshots.stacks_per_second": "2400"}
 
@@ -374,6 +375,7 @@ SERVICE = {
 }
 
 
+@slow
 class AsTheService(SnapshotCase):
     settings = {**SnapshotCase.settings, **SERVICE}
 
@@ -452,6 +454,7 @@ class InAPidNamespace(SnapshotCase):
         self.say(others == {0}, "the number of a process beside it", {0}, others)
 
 
+@slow
 class Wakers(SnapshotCase):
     def test_who_ends_the_wait_of_a_pipe_reader(self):
         self.wait_for_interval(0.0001)
