@@ -107,7 +107,7 @@ const FramePattern::Alternative* FramePattern::first_fit(std::string_view functi
   const auto fits = [&](const Alternative& each) {
     if (!each.object.empty() && !glob_matches(each.object, frame.object)) return false;
     if (each.function == kAnyFunction) return true;
-    if (!frame.has_name) return false;
+    if (!frame.has_name) return frame.has_start && each.function == kWithoutSymbol;
     const bool cut = kind == PatternKind::Exe && frame.name.size() == kLongestComm &&
                      !is_glob(each.function) && each.function.starts_with(frame.name);
     return cut || glob_matches(each.function, frame.name);
@@ -179,7 +179,8 @@ ComparedName compared_name(PatternKind kind, std::string_view name, std::string_
   const bool has_name = name.size() <= kLongestFrameName && (plain || is_function_name(name));
   return {.name = has_name && !plain ? without_compiler_suffix(name) : name,
           .object = object_of_frame(name, object),
-          .has_name = has_name};
+          .has_name = has_name,
+          .has_start = !has_name && !plain && name.find(kPlace) != std::string_view::npos};
 }
 
 std::string text_of(const FramePattern::Alternative& alternative) {

@@ -21,11 +21,15 @@ constexpr bool is_plain_name(PatternKind kind) {
   return kind == PatternKind::Exe || kind == PatternKind::Goroutine;
 }
 
+// Stands for a function of which nothing is known but where it begins: `libc.so.6!fn_85e40`. What
+// has a name in the symbols of its object, or is in an object that was not read, is none.
+inline constexpr std::string_view kWithoutSymbol = "!fn";
+
 // A function or an executable by its name: `ProcSleep`, `gomp_*`, `poll@libc.so*`, or several of
 // them, `LWLockAcquire | LWLockAcquireOrWait`, of which one must fit.
 struct FramePattern {
   struct Alternative {
-    std::string function;  // glob
+    std::string function;  // glob, or kWithoutSymbol
     std::string object;    // glob; empty: any object, also an unknown one
 
     friend bool operator==(const Alternative&, const Alternative&) = default;
@@ -73,7 +77,8 @@ std::string_view object_of_frame(std::string_view function, std::string_view obj
 struct ComparedName {
   std::string_view name;    // a function without the compiler's suffix, or a plain name
   std::string_view object;  // object_of_frame(); may be empty
-  bool has_name = false;    // false: only "*" fits, as for an address or too long a name
+  bool has_name = false;    // false: only "*" fits, as for an address or too long a name,
+  bool has_start = false;   // and, where this is true, kWithoutSymbol
 };
 ComparedName compared_name(PatternKind kind, std::string_view name, std::string_view object);
 

@@ -63,8 +63,8 @@ PatternSet PatternIndex::find(PatternKind kind, std::string_view name, std::stri
     ++globs_run;
     return glob_matches(entry.alternative.object, frame.object);
   };
-  if (frame.has_name) {
-    if (const auto literals = of(kind).literals.find(frame.name);
+  if (frame.has_name || frame.has_start) {
+    if (const auto literals = of(kind).literals.find(frame.has_name ? frame.name : kWithoutSymbol);
         literals != of(kind).literals.end()) {
       for (const Entry& entry : literals->second) {
         if (object_fits(entry)) insert(found, entry.pattern);

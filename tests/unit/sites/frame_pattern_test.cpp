@@ -50,6 +50,15 @@ TEST(FramePattern, PlacesWithoutANameFitObjectsOnly) {
   EXPECT_TRUE(fits("*@libpq.so*", "libpq.so.5!fn_11900", ""));  // the place says the object
 }
 
+TEST(FramePattern, FunctionsWithoutASymbolAreNotThoseOfAnObjectThatWasNotRead) {
+  EXPECT_TRUE(fits("!fn@libglib*", "libglib-2.0.so.0!fn_a8970", "libglib-2.0.so.0"));
+  EXPECT_TRUE(fits("!fn@libglib*", "libglib-2.0.so.0!fn_a8970", ""));
+  EXPECT_FALSE(fits("!fn@libglib*", "libpq.so.5!fn_11900", "libpq.so.5"));
+  EXPECT_FALSE(fits("!fn@libglib*", "[libglib-2.0.so.0+0xa957e]", "libglib-2.0.so.0"));
+  EXPECT_FALSE(fits("!fn@libglib*", "g_cond_wait", "libglib-2.0.so.0"));
+  EXPECT_TRUE(pattern("*@libglib*").covers(pattern("!fn@libglib-2.0*")));
+}
+
 TEST(FramePattern, SuffixesOfCompilersDoNotMatter) {
   EXPECT_TRUE(fits("do_poll", "do_poll.constprop.0", "", PatternKind::Kernel));
   EXPECT_TRUE(fits("pthread_once", "pthread_once.tailcall", ""));
