@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a measurement has to show. A bound is the goal itself or, where that is not met, what is met;
-docs/wait-sites.md says which."""
+"""What a measurement has to show."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -18,11 +17,9 @@ class Bound:
     share: object  # of a Confusion
     least: float = 0.0
     most: float = 1.0
-    goal: float = None  # where it is not met
 
     def limit(self):
-        side = f"at least {percent(self.least)}" if self.least > 0 else f"at most {percent(self.most)}"
-        return side + (f", the goal is {percent(self.goal)}" if self.goal is not None else "")
+        return f"at least {percent(self.least)}" if self.least > 0 else f"at most {percent(self.most)}"
 
     def holds(self, confusion):
         """Where there is nothing to measure it does not hold."""
@@ -33,7 +30,7 @@ class Bound:
 BOUNDS = (
     Bound(RULES, "right", Confusion.right, least=0.97),
     Bound(RULES, "precision", Confusion.precision, least=0.98),
-    Bound(RULES, "recall", Confusion.recall, least=0.90, goal=0.95),
+    Bound(RULES, "recall", Confusion.recall, least=0.95),
     Bound(NO_RULES, "precision", Confusion.precision, least=0.90),
     Bound(APART, "precision", Confusion.precision, least=0.90),
     Bound(ALL, "idle said to be actionable", Confusion.idle_called_actionable, most=0.005),
