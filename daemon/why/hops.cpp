@@ -110,6 +110,7 @@ class PathFinder {
   void walk(const Cause& cause, bool attributed) {
     const Cause* const part = largest_part(cause);
     if (part == nullptr) return add_unknown(cause);
+    if (path_.hops.size() == 1) path_.followed = part->threads / cause.threads;
     step_to(*part, attributed);
   }
 

@@ -28,6 +28,8 @@ constexpr std::uint64_t kStuckNs = 10'000'000'000;
 // How many threads that wait for moments weigh as much as one of a verdict about stuck ones. A
 // stuck thread delays somebody for certain, but not more than a convoy of many does.
 constexpr double kStuckWeight = 4;
+// If the path is about less of the first hop's waits, the sentence says about how many threads.
+constexpr double kNearlyAll = 0.8;
 
 // In the tense of the hop.
 std::string verb(const WhyHop& hop, const char* now, const char* past) {
@@ -86,12 +88,16 @@ std::string what_for(const WhyHop& waits, const WhyHop* next) {
   return more.empty() ? text : text + " (" + more + ")";
 }
 
+// Who holds a lock, as a clause about it.
+std::string that_holds(const WhyHop& hop) {
+  const std::string of = hop.kind == Kind::Self ? "" : of_unit("of", hop.name);
+  return " that " + holder_text(*hop.holder) + of + verb(hop, " holds", " held");
+}
+
 // Whose lock, after "2.1 threads wait for a lock (mutex)".
 std::string held_by(const WhyHop& waits, const WhyHop& hop) {
-  const UnitHolder& holder = *hop.holder;
-  const std::string lock = is_lock_with_holder(waits, &hop) ? "" : ", " + holder.lock;
-  const std::string of = hop.kind == Kind::Self ? "" : of_unit("of", hop.name);
-  return lock + " that " + holder_text(holder) + of + verb(hop, " holds", " held");
+  const std::string lock = is_lock_with_holder(waits, &hop) ? "" : ", " + hop.holder->lock;
+  return lock + that_holds(hop);
 }
 
 std::string taken_by(const WhyHop& waits, const WhyHop& hop) {
@@ -215,15 +221,31 @@ std::string subject_of(const WhyHop& first) {
          duration_text(std::chrono::duration<double>(first.over_within)) + " ago";
 }
 
+// Whether the path is about a part of the first hop's waits only. Who has most of the CPU is told
+// with its share in any case.
+bool is_in_part(const WhyPath& path) {
+  return path.followed < kNearlyAll && path.hops.front().for_kind != kForCpu;
+}
+
+// The same as whom() about so many of the threads: ": 1.0 for a lock on a file that ... holds".
+std::string whom_in_part(const WhyHop& waits, const WhyHop& next, double threads) {
+  const std::string part = ": " + threads_text(threads);
+  if (!is_lock_with_holder(waits, &next)) return part + whom(waits, next);
+  return part + " for " + next.holder->lock + that_holds(next);
+}
+
 std::string sentence_of(const WhyPath& path) {
   const auto& hops = path.hops;
   const auto behind = [&](std::size_t i) { return i + 1 < hops.size() ? &hops[i + 1] : nullptr; };
   const WhyHop& first = hops.front();
+  const bool in_part = is_in_part(path);
   std::string text = subject_of(first) + ": " + threads_text(first.threads) +
-                     verb(first, " threads wait ", " threads waited ") + what_for(first, behind(0));
+                     verb(first, " threads wait ", " threads waited ") +
+                     what_for(first, in_part ? nullptr : behind(0));
   for (std::size_t i = 0; i + 1 < hops.size(); ++i) {
     const WhyHop& next = hops[i + 1];
-    text += whom(hops[i], next);
+    text += i == 0 && in_part ? whom_in_part(first, next, path.followed * first.threads)
+                              : whom(hops[i], next);
     const bool does =
         next.kind == Kind::Unit || next.holder || (next.kind == Kind::Self && next.share > 0);
     if (does && hops[i].for_kind != kForCpu) text += deed_of(next, i == 0, behind(i + 1));

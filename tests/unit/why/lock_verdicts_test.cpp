@@ -77,6 +77,22 @@ TEST(LockVerdicts, AHolderThatWaitsForALockLeadsToTheNext) {
   EXPECT_EQ(verdict_of(units, "app").culprit, "backup");
 }
 
+// Two locks of one unit, of which the holder of one is known.
+TEST(LockVerdicts, AHolderIsToldOfItsOwnWaitersOnly) {
+  HandMadeInputs host;
+  host.waits("app", WaitFor::Lock, "python-with-lock", 2)
+      .waits("app", WaitFor::Lock, "file-lock", 1)
+      .on("app", WaitFor::Lock, On::Unit, "app", 1);
+  UnitHolder by = holder(UnitHolder::Does::Runs);
+  by.waiting = 1;
+  by.lock = "a lock on a file";
+  host.held("app", by);
+  EXPECT_EQ(
+      sentence(host, "app"),
+      "app: 3.0 threads wait for a lock (python-with-lock): 1.0 for a lock on a file that thread "
+      "refresh (tid 101 of python3, pid 100) holds; that thread runs");
+}
+
 // Of several holders the one for whom most wait.
 TEST(LockVerdicts, TheHolderForWhomMostWaitIsNamed) {
   UnitHolder small = holder(UnitHolder::Does::Runs);
