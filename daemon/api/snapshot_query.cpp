@@ -9,7 +9,6 @@
 
 #include "api/query_parameters.h"
 #include "api/time_parameter.h"
-#include "base/hist_kind.h"
 #include "config/reason_names.h"
 #include "snapshot/stack_id.h"
 
@@ -153,9 +152,7 @@ Result<SnapshotQuery> SnapshotQuery::parse(
     query.capture.kernel_threads = threads != Filter::Threads::User;
   }
   query.capture.pid = query.filter.pid;
-  query.capture.kinds =
-      static_cast<std::uint32_t>(query.filter.reasons.to_ulong()) & BlockFilter::kAllKinds;
-  if (!query.filter.idle) query.capture.kinds &= ~idle_prone_kinds();
+  query.capture.kinds = static_cast<std::uint32_t>(query.filter.kinds()) & BlockFilter::kAllKinds;
   if (query.capture.min_ns > query.capture.max_ns) {
     return usage_error("parameter min_us is larger than max_us; no block is that long");
   }

@@ -30,15 +30,6 @@ constexpr bool is_idle_prone(std::size_t kind) {
          kind == OFFCPUD_BLOCKED_CHILD || kind == OFFCPUD_BLOCKED_CONDVAR;
 }
 
-// The bits of all idle-prone kinds.
-constexpr std::uint32_t idle_prone_kinds() {
-  std::uint32_t bits = 0;
-  for (std::size_t kind = 0; kind < OFFCPUD_BLOCKED_KINDS; ++kind) {
-    if (is_idle_prone(kind)) bits |= 1U << kind;
-  }
-  return bits;
-}
-
 // True for waits that delay somebody: in a run queue, or blocked for a reason that is not
 // idle-prone.
 constexpr bool is_actionable(std::size_t kind) {

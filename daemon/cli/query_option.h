@@ -31,10 +31,10 @@ inline CLI::Option* add_query_flag(CLI::App& command, QueryParameters& query,
   return command.add_flag_callback(flags, add, what);
 }
 
-inline CLI::Option* add_no_idle(CLI::App& command, QueryParameters& query) {
-  return add_query_flag(
-      command, query, "--no-idle", "idle", "false",
-      "Without poll, sleep, child, condvar, and kernel threads that wait for work");
+inline void add_no_idle(CLI::App& command, QueryParameters& query) {
+  add_query_flag(command, query, "--no-idle", "idle", "false",
+                 "Without waits for work, timers and children of one's own; where nobody can tell, "
+                 "without poll, sleep, condvar, and kernel of kernel threads");
 }
 
 // Below the answer, the stacks of the waits that it is about.

@@ -55,7 +55,7 @@ void StackFlags::add_filters() {
   add_parameter("reason", "REASON", "Only these reasons, with commas: lock,disk");
   add_parameter("for", "FOR", kForHelp);
   add_parameter("site", "SITE", kSiteHelp);
-  add_no_idle(command_, options_.query)->excludes("--reason");
+  add_no_idle(command_, options_.query);
   add_parameter("frame", "TEXT", "Only stacks with this in the name of a function or object");
   add_parameter("stack", "ID", "Only this stack, as the exemplars of histograms name it");
   add_parameter("threads", "WHICH", "user or kernel: threads with, or without, a user stack");

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/hist_kind.h"
+#include "base/idle_block.h"
 #include "base/text.h"
 #include "pipeline/stall_peers.h"
 #include "pipeline/thread_record.h"
@@ -33,8 +34,7 @@ bool has_kind(std::uint32_t kinds, std::uint32_t kind) {
 // Nobody need act on such a wait. A shell waits for its child as long as the program runs, perhaps
 // all day. If the program is stuck, its own block is told.
 bool concerns_nobody(std::size_t kind, const ExaminedWait& wait) {
-  const bool is_for_child = kind == OFFCPUD_BLOCKED_CHILD && wait.wait_for == WaitFor::Answer;
-  return is_idle(wait.wait_for) || is_for_child;
+  return is_idle(wait.wait_for) || is_for_own_child(kind, wait.wait_for);
 }
 
 }  // namespace

@@ -3,14 +3,13 @@
 
 #include <algorithm>
 
-#include "base/hist_kind.h"
+#include "base/idle_block.h"
 
 namespace offcpud {
 namespace {
 
 bool is_idle(const StackEntry& entry) {
-  return is_idle_prone(entry.reason) ||
-         (entry.reason == OFFCPUD_BLOCKED_KERNEL && entry.user.empty());
+  return is_idle_block(entry.reason, entry.wait_for, entry.user.empty());
 }
 
 }  // namespace

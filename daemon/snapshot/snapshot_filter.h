@@ -28,16 +28,13 @@ struct SnapshotFilter {
   std::bitset<OFFCPUD_HIST_KINDS> reasons = ~std::bitset<OFFCPUD_HIST_KINDS>();
   std::bitset<kWaitForNames.size()> wait_for = ~std::bitset<kWaitForNames.size()>();
   std::string site;  // complete name
-  // false: leaves out idle-prone reasons, and the reason `kernel` of kernel threads: they wait so
-  // when they have no work.
-  bool idle = true;
+  bool idle = true;  // false: leaves out what is_idle_block() says (base/idle_block.h)
   Threads threads = Threads::All;
   Frames frames = Frames::All;  // other frames are removed, which may make stacks equal
 
-  // The reasons of which it may admit entries, as bits.
-  [[nodiscard]] std::uint64_t kinds() const {
-    return reasons.to_ullong() & ~std::uint64_t{idle ? 0U : idle_prone_kinds()};
-  }
+  // The reasons of which it may admit entries, as bits. Without idle blocks they are the same:
+  // blocks of every reason may be for a lock.
+  [[nodiscard]] std::uint64_t kinds() const { return reasons.to_ullong(); }
 
   friend bool operator==(const SnapshotFilter&, const SnapshotFilter&) = default;
 };

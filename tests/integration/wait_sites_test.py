@@ -251,6 +251,10 @@ class PostgreSQL(SnapshotCase):
         self.expect_at_most("seconds of 4 clients", 4 * (held + 0.5), seconds)
         idle = sum(row["ns"] for row in stacks.select(**{"for": "work"})) / 1e9
         self.expect_at_least("seconds of those that wait for work", 3 * held, idle)
+        shown = self.stacks_since(begin, cgroup=cgroup.path, idle="false")
+        self.expect_close("seconds of 4 clients, without idle waits", seconds,
+                          shown.seconds(site="postgresql-heavyweight-lock"), absolute=1e-6)
+        self.expect_equal("seconds for work, without idle waits", 0, shown.seconds(**{"for": "work"}))
 
 
 class Reload(SnapshotCase):

@@ -7,7 +7,7 @@ HOSTILE = [
     "</script><script>document.title='broken'</script>",
     "a;b c 3", "line\nfeed", "broken \ufffd", "turned \u202eround", "&lt;b&gt;", "${1+1}",
 ]
-IDLE = {"poll", "sleep", "child", "condvar"}
+IDLE = {"poll", "sleep", "child", "condvar"}  # reasons of waits of which nobody can tell what they are for
 COLUMNS = ["pid", "comm", "thread", "cgroup", "reason", "for", "site", "in_progress", "stack",
            "waker", "waker_pid", "waker_stack", "ns", "episodes"]
 BEGIN = datetime.datetime(2026, 11, 20, 12, tzinfo=datetime.timezone.utc)
@@ -55,11 +55,24 @@ STACKS = [
     ("postgres", "postgres", "/system.slice/postgresql.service", "kernel", 0,
      user("main", "exec_query", "mprotect") + kernel("synchronize_rcu"), "rcu_preempt",
      [("ret_from_fork", 1, "[kernel]")], 25, 3),
+    # The reason misleads: who waits for a row lock does so in epoll, an idle thread of Go on a futex.
+    ("postgres", "postgres", "/system.slice/postgresql.service", "poll", 0,
+     user("main", "exec_query", "ProcSleep", "WaitEventSetWait") + kernel("do_epoll_wait", "ep_poll"),
+     "postgres", user("main", "exec_query", "ProcLockWakeup") + kernel("kill_something_info"), 300, 4),
+    ("etcd", "etcd", "/system.slice/etcd.service", "lock", 0,
+     user("runtime.mcall", "runtime.findRunnable", "runtime.stopm", object_name="etcd")
+     + kernel("do_futex", "futex_wait_queue"), "etcd",
+     user("runtime.startm", object_name="etcd") + kernel("futex_wake"), 2000, 60),
+    ("bash", "bash", "/user.slice", "child", 0,
+     user("main", "execute_command", "waitpid", object_name="bash") + kernel("kernel_wait4", "do_wait"),
+     "sort", user("main", object_name="sort") + kernel("do_exit"), 1000, 2),
 ]
 # By the functions on the stack; other waits are for nothing known.
 SITES = {"folio_wait": ("storage", "storage"), "jbd2_wait_commit": ("storage", "storage"),
          "wait_on_page": ("storage", "storage"), "LWLockAcquire": ("lock", "postgresql-lwlock"),
-         "GangWorker::loop()": ("work", "jvm-idle-worker"), "rcu_gp_kthread": ("work", "idle-kernel-thread")}
+         "GangWorker::loop()": ("work", "jvm-idle-worker"), "rcu_gp_kthread": ("work", "idle-kernel-thread"),
+         "ProcSleep": ("lock", "postgresql-heavyweight-lock"), "runtime.stopm": ("work", "go-idle-thread"),
+         "waitpid": ("answer", "")}
 
 # Ends of stacks as Linux 6.18 has them (tests/data/wait-sites).
 FUTEX = kernel("__x64_sys_futex", "do_futex", "futex_wait", "futex_do_wait")

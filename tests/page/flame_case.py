@@ -13,8 +13,10 @@ READY = """document.querySelector('#chart')?.hasAttribute('aria-busy') === false
 
 
 def busy(row):
-    waits_for_work = row["reason"] == "kernel" and row["kernel_thread"]
-    return row["reason"] not in fixture.IDLE and not waits_for_work
+    """Whether a row is shown where idle waits are hidden."""
+    is_idle_worker = row["reason"] == "kernel" and row["kernel_thread"]
+    return {"work": False, "timer": False, "answer": row["reason"] != "child",
+            "unknown": row["reason"] not in fixture.IDLE and not is_idle_worker}.get(row["for"], True)
 
 
 def hue(fill):

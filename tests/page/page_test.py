@@ -28,6 +28,19 @@ class ServedPage(FlameCase, browser.LightAndDark):
         self.assertIn("synchronize_rcu +2", self.names())  # a program that waits for the kernel
         self.assertNotIn("rcu_gp_kthread", self.names())  # a thread of it that has no work
 
+    def test_what_is_idle_goes_by_what_waits_are_for(self):
+        self.open()
+        self.assertIn("ProcSleep", self.names())  # a row lock, by poll
+        self.assertNotIn("runtime.stopm", self.names())  # an idle thread, by lock
+        self.assertNotIn("waitpid", self.names())  # a shell, whose command has a row
+        disabled = "[...document.querySelectorAll('#%s input')].filter(e => e.disabled).map(e => e.value)"
+        self.assertEqual(set(self.page.value(disabled % "reasons")), {"condvar", "child"})
+        self.assertEqual(set(self.page.value(disabled % "purposes")), {"work", "answer"})
+        self.set("#idle", True)
+        self.assertLessEqual({"ProcSleep", "runtime.stopm", "waitpid"}, self.names())
+        self.assertEqual(self.page.value(disabled % "reasons"), [])
+        self.assertEqual(self.page.value(disabled % "purposes"), [])
+
     def test_widths_are_shares(self):
         self.open()
         data = fixture.answer(range(6))
@@ -88,8 +101,8 @@ class ServedPage(FlameCase, browser.LightAndDark):
         self.page.press("/")
         self.assertEqual(self.page.value("document.activeElement.id"), "search")
         self.page.type("FUTEX")
-        share = 100 * fixture.total(data, keep=lambda row: row["reason"] == "lock") / fixture.total(
-            data, keep=busy)
+        share = 100 * fixture.total(data, keep=lambda row: busy(row) and row["reason"] == "lock"
+                                    ) / fixture.total(data, keep=busy)
         self.assertEqual(self.text("found"), f"{share:.1f} % matches")
         self.assertEqual(hue(self.frame("futex_wait")["fill"]), 300)
         self.assertNotEqual(hue(self.frame("pread")["fill"]), 300)
@@ -283,11 +296,11 @@ class ServedPage(FlameCase, browser.LightAndDark):
 
     def test_only_idle_waits_are_one_click_away(self):
         self.open()
-        for reason in ("disk", "lock", "network", "kernel"):
+        for reason in ("disk", "lock", "network", "kernel", "poll"):
             self.set(f"#reasons input[value={reason}]", False)
         self.assertIn("idle waits", self.text("message"))
         self.page.value("document.getElementById('showIdle').click()")
-        self.assertIn("epoll_wait", self.names())
+        self.assertIn("GangWorker::loop()", self.names())
 
     def test_nothing_is_asked_of_anybody_else(self):
         self.open()

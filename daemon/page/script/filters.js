@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { duration } from "./format.js";
-import { IDLE_REASONS, visible } from "./names.js";
-import { cgroupsOf, purposesOf, reasonsOf, sumIn } from "./totals.js";
+import { visible } from "./names.js";
+import { cgroupsOf, purposesOf, reasonsOf, sumIn, valuesNotIdle } from "./totals.js";
 
 function sizeText(sum, isDifference) {
   const now = duration(sum.ns);
@@ -13,6 +13,7 @@ class Boxes {
   constructor(element, onChange) {
     this.element = element;
     this.off = new Set(); // hidden values
+    this.notIdle = new Set();
     element.addEventListener("change", ({ target }) => {
       if (target.checked) this.off.delete(target.value);
       else this.off.add(target.value);
@@ -20,8 +21,9 @@ class Boxes {
     });
   }
 
-  // `sums`: pairs of a value and its time.
-  fill(sums, isDifference) {
+  // `sums`: pairs of a value and its time; `notIdle`: the values of which some wait is not idle.
+  fill(sums, notIdle, isDifference) {
+    this.notIdle = notIdle;
     this.element.replaceChildren(
       ...sums.map(([value, sum]) => this.box(value, sizeText(sum, isDifference))),
     );
@@ -37,6 +39,13 @@ class Boxes {
     const label = document.createElement("label");
     label.append(box, ` ${visible(value)} `, time);
     return label;
+  }
+
+  // While idle waits are hidden, a box for a value that only they have would change nothing.
+  disableUnless(showsIdle) {
+    for (const box of this.element.querySelectorAll("input")) {
+      box.disabled = !showsIdle && !this.notIdle.has(box.value);
+    }
   }
 }
 
@@ -76,8 +85,8 @@ export class Filters {
 
   // The reasons, what waits are for, and the cgroups in the data, with their times.
   fill(table) {
-    this.reasons.fill(reasonsOf(table), table.isDifference);
-    this.purposes.fill(purposesOf(table), table.isDifference);
+    this.reasons.fill(reasonsOf(table), valuesNotIdle(table, "reason"), table.isDifference);
+    this.purposes.fill(purposesOf(table), valuesNotIdle(table, "for"), table.isDifference);
     this.disableHidden();
     const chosen = this.cgroup.value;
     const cgroups = cgroupsOf(table).filter(([path]) => path !== "/");
@@ -102,8 +111,7 @@ export class Filters {
   }
 
   disableHidden() {
-    for (const box of this.reasons.element.querySelectorAll("input")) {
-      box.disabled = !this.idle.checked && IDLE_REASONS.has(box.value);
-    }
+    this.reasons.disableUnless(this.idle.checked);
+    this.purposes.disableUnless(this.idle.checked);
   }
 }

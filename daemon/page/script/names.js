@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names come from processes, symbol tables and cgroups, so anybody may have chosen the text.
 
-// Reasons in which an idle service blocks by design.
-export const IDLE_REASONS = new Set(["poll", "sleep", "child", "condvar"]);
-
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
 function escaped(character) {

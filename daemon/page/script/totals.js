@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { IDLE_REASONS, isAtOrBelow, pathsAbove } from "./names.js";
+import { isIdle } from "./idle.js";
+import { isAtOrBelow, pathsAbove } from "./names.js";
 
-// Like the daemon's idle=false (docs/http.md, "Snapshots").
-function isIdle(table, row, reason) {
-  return IDLE_REASONS.has(reason) || (reason === "kernel" && table.isKernelThread(row));
+function isIdleRow(table, row) {
+  return isIdle(table.text(row, "for"), table.text(row, "reason"), table.isKernelThread(row));
 }
 
 export function nothing() {
@@ -47,6 +47,12 @@ export function purposesOf(table) {
   return amountsBy(table, (row) => [table.text(row, "for")]);
 }
 
+// The values of `column` of which some wait is not idle.
+export function valuesNotIdle(table, column) {
+  const rows = table.rows.filter((row) => !isIdleRow(table, row));
+  return new Set(rows.map((row) => table.text(row, column)));
+}
+
 // The sum of the cgroups selected by `wanted`; null: none.
 export function sumIn(table, wanted) {
   const rows = table.rows.filter((row) => isAtOrBelow(table.text(row, "cgroup"), wanted));
@@ -62,9 +68,9 @@ export function cgroupsOf(table) {
 // The rows admitted by `filter`: {idle, reasons and purposes (the hidden ones), cgroup}.
 export function admitted(table, filter) {
   return table.rows.filter((row) => {
-    const reason = table.text(row, "reason");
-    if (filter.reasons.has(reason) || filter.purposes.has(table.text(row, "for"))) return false;
-    if (!filter.idle && isIdle(table, row, reason)) return false;
+    if (filter.reasons.has(table.text(row, "reason"))) return false;
+    if (filter.purposes.has(table.text(row, "for"))) return false;
+    if (!filter.idle && isIdleRow(table, row)) return false;
     return filter.cgroup === "" || isAtOrBelow(table.text(row, "cgroup"), filter.cgroup);
   });
 }

@@ -91,6 +91,15 @@ TEST(SnapshotQuery, ReadsEveryParameter) {
   EXPECT_EQ(captured.format, SnapshotFormat::Folded);
 }
 
+// What a block was for is known only once its stack is: a lock may be waited for in poll.
+TEST(SnapshotQuery, AProfileWithoutIdleBlocksSamplesAllReasons) {
+  const SnapshotQuery busy = parsed(Path::Profile, {{"idle", "false"}});
+  EXPECT_FALSE(busy.filter.idle);
+  EXPECT_EQ(busy.capture.kinds, BlockFilter::kAllKinds);
+  const SnapshotQuery polls = parsed(Path::Profile, {{"idle", "false"}, {"reason", "poll"}});
+  EXPECT_EQ(polls.capture.kinds, 1U << OFFCPUD_BLOCKED_POLL);
+}
+
 TEST(SnapshotQuery, SaysWhatIsAllowed) {
   const struct {
     Path path;

@@ -159,6 +159,14 @@ TEST(CtlCommandLine, FlameTakesTheParametersOfAMergeAndOfADifference) {
           testing::Pair("normalize", "true"), testing::Pair("idle", "false")));
 }
 
+// An idle thread of Go leaves the CPU by `lock`, too.
+TEST(CtlCommandLine, FlameLeavesOutIdleWaitsOfOneReason) {
+  const auto flame = parse({"flame", "-o", "a.html", "--no-idle", "--reason", "lock"});
+  ASSERT_TRUE(flame) << flame.error().message();
+  EXPECT_THAT(flame->query, testing::UnorderedElementsAre(testing::Pair("idle", "false"),
+                                                          testing::Pair("reason", "lock")));
+}
+
 TEST(CtlCommandLine, DiffAsksForTwoRangesAsText) {
   const auto diff = parse({"diff"});
   ASSERT_TRUE(diff) << diff.error().message();
@@ -258,7 +266,6 @@ TEST(CtlCommandLine, UsageErrorsPointAtTheHelpOfTheCommand) {
       {"diff", "extra"},
       {"flame"},
       {"flame", "-o", "a.svg"},
-      {"flame", "-o", "a.html", "--no-idle", "--reason", "lock"},
   };
   for (const auto& arguments : cases) {
     const auto options = parse(arguments);

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include "base/hist_kind.h"
+#include "base/wait_for.h"
+
+namespace offcpud {
+
+// A shell waits for its command like this, as long as that runs: what the child waits for is told
+// of the child.
+constexpr bool is_for_own_child(std::size_t reason, WaitFor wait_for) {
+  return reason == OFFCPUD_BLOCKED_CHILD && wait_for == WaitFor::Answer;
+}
+
+// Whether a sampled block is left out where only waits that may delay somebody are shown: by what
+// it is for, and only where nobody can tell that by its reason. The page has the same rule
+// (daemon/page/script/idle.js). `kernel_thread`: its stack has no user part; most kernel threads
+// wait for work.
+constexpr bool is_idle_block(std::size_t reason, WaitFor wait_for, bool kernel_thread) {
+  if (wait_for != WaitFor::Unknown) {
+    return is_idle(wait_for) || is_for_own_child(reason, wait_for);
+  }
+  return is_idle_prone(reason) || (reason == OFFCPUD_BLOCKED_KERNEL && kernel_thread);
+}
+
+}  // namespace offcpud
