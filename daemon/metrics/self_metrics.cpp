@@ -100,7 +100,7 @@ void append_threads(std::vector<prometheus::MetricFamily>& out,
                                 [](const ThreadState& state) { return state.stuck ? 1.0 : 0.0; }));
 }
 
-// Sets a counter to a total that is counted elsewhere.
+// Sets a counter to a total that is counted elsewhere. One thread sets each total.
 void raise_to(prometheus::Counter& counter, double total) {
   counter.Increment(std::max(0.0, total - counter.Value()));
 }
