@@ -121,10 +121,15 @@ SymbolCache::Object* SymbolCache::touch(ObjectId id) {
 std::optional<FrameName> SymbolCache::resolve_offset(ObjectId id, std::uint64_t file_offset) {
   const Object* object = touch(id);
   if (object == nullptr) return std::nullopt;
-  if (!object->symbols) return unnamed(object->name, file_offset);
+  if (!object->symbols) {
+    const FrameName* const remembered = remembered_.find(id, file_offset);
+    return remembered != nullptr ? *remembered : unnamed(object->name, file_offset);
+  }
   const auto address = (*object->symbols)->symbols.address_of(file_offset);
   if (!address) return unnamed(object->name, file_offset);
-  return name_of(*object, *address);
+  FrameName name = name_of(*object, *address);
+  if (name.source != NameSource::Offset) remembered_.put(id, file_offset, name);
+  return name;
 }
 
 std::optional<std::uint64_t> SymbolCache::address_of(ObjectId id, std::uint64_t file_offset) const {

@@ -15,31 +15,17 @@
 #include "base/unique_handle.h"
 #include "symbols/demangle_cache.h"
 #include "symbols/elf_symbols.h"
+#include "symbols/frame_name.h"
+#include "symbols/remembered_names.h"
 #include "symbols/rooted_path.h"
 
 namespace offcpud {
-
-// Identifies an object; never reused. 0: none.
-using ObjectId = std::uint64_t;
 
 // An object when it is first seen.
 struct ObjectFile {
   UniqueFd fd;       // open for reading, for instance /proc/PID/map_files/START-END
   std::string path;  // as mapped, even if deleted; its last part is shown
   std::optional<RootDirectory> root;  // root of the process, to search for debug files
-};
-
-// The kind of information in a name.
-enum class NameSource {
-  Symbol,  // "std::thread::join"
-  Frame,   // "libc.so.6!fn_85e40": code without a symbol, by the start of its FDE
-  Offset,  // "[libfoo.so+0x1234]": neither; ELF address, or offset in the file if that is unknown
-};
-
-struct FrameName {
-  std::string name;
-  NameSource source = NameSource::Offset;
-  bool operator==(const FrameName&) const = default;
 };
 
 // "[libfoo.so+0x1234]": a place in an object without a known function.
@@ -51,17 +37,19 @@ std::string place_name(const std::string& object, std::uint64_t place);
 // of other containers' functions.
 //
 // Bounded: beyond Limits::bytes the least recently used functions are forgotten. When they are
-// needed again, their objects are listed for the caller to pass once more. Owned by one thread;
-// load() takes long.
+// needed again, their objects are listed for the caller to pass once more; until then places that
+// were asked for before keep their names. Owned by one thread; load() takes long.
 class SymbolCache {
  public:
   struct Limits {
-    std::size_t bytes = 40 << 20;       // of functions, their names and their bookkeeping
-    std::size_t objects = 65536;        // beyond, the oldest are forgotten altogether
-    std::size_t shown_bytes = 4 << 20;  // of names in the form in which they are shown
+    std::size_t bytes = 40 << 20;            // of functions, their names and their bookkeeping
+    std::size_t objects = 65536;             // beyond, the oldest are forgotten altogether
+    std::size_t shown_bytes = 4 << 20;       // of names in the form in which they are shown
+    std::size_t remembered_bytes = 4 << 20;  // of names of places that were asked for
   };
 
-  explicit SymbolCache(const Limits& limits) : limits_(limits), demangled_(limits.shown_bytes) {}
+  explicit SymbolCache(const Limits& limits)
+      : limits_(limits), demangled_(limits.shown_bytes), remembered_(limits.remembered_bytes) {}
 
   // Reads the object's functions. If that fails, the object has only offsets, and failures() counts
   // it.
@@ -112,6 +100,7 @@ class SymbolCache {
 
   Limits limits_;
   DemangleCache demangled_;
+  RememberedNames remembered_;
   std::map<ObjectId, Object> objects_;
   Sets sets_;
   std::unordered_multimap<std::string, Sets::iterator> by_build_id_;

@@ -97,7 +97,7 @@ std::vector<Part> stacks() {
 std::vector<Part> names_and_tables() {
   const SymbolCache::Limits symbols;
   return {
-      {"names of functions", symbols.bytes + symbols.shown_bytes},
+      {"names of functions", symbols.bytes + symbols.shown_bytes + symbols.remembered_bytes},
       {"objects", symbols.objects * kObject},
       {"names in perf maps, and those of compiled Java",
        PerfMaps::Limits().bytes + JitCodes::kMostBytes},

@@ -107,7 +107,11 @@ TEST_F(SymbolCacheTest, ForgetsWhatWasNotAskedForTheLongest) {
   EXPECT_THAT(cache.take_forgotten(), ElementsAre(2, 1));
 
   EXPECT_EQ(cache.resolve_offset(1, 0x10)->source, NameSource::Offset);
-  EXPECT_THAT(cache.take_missed(), ElementsAre(1));
+  EXPECT_EQ(name(cache, 2, c_function), place_name("symbols_other", c_function))
+      << "never asked for";
+  EXPECT_EQ(cache.resolve_offset(1, c_function), (FrameName{"c_function", NameSource::Symbol}))
+      << "asked for before";
+  EXPECT_THAT(cache.take_missed(), ElementsAre(1, 2));
   EXPECT_TRUE(cache.take_missed().empty());
   cache.load(1, object_file(symbol_fixture("symbols_plain")));
   EXPECT_EQ(name(cache, 1, c_function), "c_function");
@@ -161,6 +165,21 @@ TEST_F(SymbolCacheTest, NamesFunctionsOfAProcessThatHasExitedAndAFileThatIsGone)
       cache.resolve_offset(1, mapping->offset + (c_function - (c_function & ~0xfffULL)));
   ASSERT_TRUE(frame);
   EXPECT_EQ(frame->name, "c_function");
+}
+
+TEST(RememberedNames, StaysWithinItsBytesAndForgetsWhatIsNotAskedFor) {
+  RememberedNames names(20'000);
+  const FrameName wait{"wait_for_it", NameSource::Symbol};
+  names.put(1, 0x10, wait);
+  for (std::uint64_t i = 0; i < 10'000; ++i) {
+    names.put(2, i, {"place " + std::to_string(i), NameSource::Frame});
+    ASSERT_LE(names.bytes(), 20'000U);
+    ASSERT_NE(names.find(1, 0x10), nullptr) << i;
+  }
+  EXPECT_EQ(*names.find(1, 0x10), wait);
+  EXPECT_EQ(names.find(1, 0x11), nullptr);
+  EXPECT_EQ(names.find(2, 0), nullptr);
+  EXPECT_EQ(names.find(2, 9'999)->name, "place 9999");
 }
 
 TEST(DemangleCache, StaysWithinItsBytesAndForgetsWhatIsNotAskedFor) {
