@@ -44,8 +44,8 @@ class SymbolCache {
   struct Limits {
     std::size_t bytes = 40 << 20;            // of functions, their names and their bookkeeping
     std::size_t objects = 65536;             // beyond, the oldest are forgotten altogether
-    std::size_t shown_bytes = 4 << 20;       // of names in the form in which they are shown
-    std::size_t remembered_bytes = 4 << 20;  // of names of places that were asked for
+    std::size_t shown_bytes = 3 << 20;       // of names in the form in which they are shown
+    std::size_t remembered_bytes = 2 << 20;  // of names of places that were asked for
   };
 
   explicit SymbolCache(const Limits& limits)
