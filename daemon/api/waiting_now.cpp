@@ -9,6 +9,7 @@
 #include <map>
 #include <string_view>
 
+#include "api/first_look.h"
 #include "api/for_sums.h"
 #include "api/unit_waits.h"
 #include "attribution/unit_name.h"
@@ -259,10 +260,11 @@ std::vector<std::string> waiting_now(const View& view, bool with_sites) {
                   {.window = view.waits.get(), .told = with_sites});
   } else {
     const bool examines = view.stalls && view.stalls->examines;
-    lines.emplace_back(
-        examines
-            ? "what threads wait for is not known yet: no stack was examined within the last minute"
-            : "what threads wait for is not known: stacks are not sampled");
+    const std::string first = first_look_text(view);
+    lines.push_back(
+        !examines ? "what threads wait for is not known: stacks are not sampled"
+                  : "what threads wait for is not known yet: " +
+                        (first.empty() ? "no stack was examined within the last minute" : first));
   }
   for (std::string& line : std::vector{cpu_line(view), stalls_line(view), unusual_line(view)}) {
     if (!line.empty()) lines.push_back(std::move(line));

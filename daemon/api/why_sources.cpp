@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "api/first_look.h"
 #include "api/why_rows.h"
 #include "attribution/subject.h"
 #include "attribution/unit_names.h"
@@ -42,7 +43,8 @@ SiteKey without_room(const std::map<SiteKey, UnitSite>& sums, SiteKey key) {
 
 Source<UnitSite> sites_of(const View& view, const WhyQuery& query, bool details, UnitNames& names) {
   Source<UnitSite> source;
-  source.missing = kNotExamined;
+  source.missing = first_look_text(view);
+  if (source.missing.empty()) source.missing = kNotExamined;
   std::map<SiteKey, UnitSite> sums;
   const auto length =
       for_each_recent(view.site_history, query.window, [&](const SiteWindow& window, bool last) {

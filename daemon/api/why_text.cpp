@@ -3,6 +3,7 @@
 #include <chrono>
 #include <span>
 
+#include "api/first_look.h"
 #include "api/why_answer.h"
 #include "api/why_notes.h"
 #include "base/amount_text.h"
@@ -242,7 +243,10 @@ std::string unknown_text(const UnitCauses& unit) {
 // "nobody waits for a lock, ..."; goroutines have sentences of their own.
 std::string nobody_text(const WhyAnswer& answer) {
   if (!answer.inputs.sites.known()) {
-    return "what threads wait for is unknown, because " + answer.inputs.sites.missing + "\n";
+    const std::string& missing = answer.inputs.sites.missing;
+    return (missing.starts_with(kStartedAgo) ? "what threads wait for is not known yet: "
+                                             : "what threads wait for is unknown, because ") +
+           missing + "\n";
   }
   constexpr const char* kFor = " waits for a lock, an answer, storage, memory or a CPU (";
   if (answer.whole_host) {

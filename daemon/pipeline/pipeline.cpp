@@ -163,6 +163,7 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelReading& ker
   auto view = std::make_shared<View>();
   view->taken = clock_.now();
   view->taken_wall = clock_.wall();
+  view->counting_since = counting_since_;
   view->stalls = stalls_.list();
   add_subjects(*view, new_walk);
   exemplars_.forget_old(view->taken_wall);

@@ -159,6 +159,7 @@ struct MapUsage {
 struct View {
   MonotonicTime taken;
   WallTime taken_wall;
+  WallTime counting_since;                              // when counting began; the epoch: unknown
   std::vector<SubjectSeries> subjects;                  // sorted by cgroup; no path twice
   std::vector<std::chrono::milliseconds> stall_bounds;  // ascending; kMaxStallBounds at most
   bool tells_wakers = true;                 // whether this kernel says who wakes threads

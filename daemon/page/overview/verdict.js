@@ -116,7 +116,11 @@ export class Verdict {
     }
     const { missing } = why.sources.sites;
     if (missing !== null) {
-      this.say("What threads wait for is unknown.", visible(`The reason: ${missing}.`));
+      const isYoung = missing.startsWith("the daemon started ");
+      this.say(
+        `What threads wait for is ${isYoung ? "not known yet" : "unknown"}.`,
+        visible(`The reason: ${missing}.`),
+      );
       return;
     }
     const verdicts = why.verdicts.map((verdict) => ({ verdict, row: rows.get(verdict.unit) }));

@@ -176,7 +176,15 @@ TEST_F(WaitingNow, WhatIsNotKnownIsNotCalledNothing) {
       ElementsAre(
           "what threads wait for is not known yet: no stack was examined within the last minute",
           "stalls: not known yet"));
+  view_.counting_since = WallTime(1'000s);
+  view_.taken_wall = WallTime(1'007s);
+  EXPECT_EQ(
+      waiting_now(view_, true)[0],
+      "what threads wait for is not known yet: the daemon started 7 s ago; ask again in 10 s");
+  view_.taken_wall = WallTime(1'020s);
+  EXPECT_THAT(waiting_now(view_, true)[0], HasSubstr("no stack was examined"));
   stalls_->examines = false;
+  view_.taken_wall = WallTime(1'007s);
   EXPECT_THAT(waiting_now(view_, true)[0], HasSubstr("stacks are not sampled"));
   EXPECT_THAT(waiting_now(view_, true)[1], "stalls: none") << "by reason";
 }

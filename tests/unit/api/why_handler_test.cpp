@@ -391,6 +391,27 @@ TEST_F(WhyHandlerTest, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(ask({{"limt", "1"}}).status, 400U);
 }
 
+// Who asks at once is not told that something is wrong.
+TEST_F(WhyHandlerTest, MomentsAfterTheStartItSaysWhenToAskAgain) {
+  auto stalls = std::make_shared<StallList>();
+  stalls->examines = true;
+  view_.stalls = stalls;
+  view_.site_history.clear();
+  view_.waits = nullptr;
+  const auto missing = [&] {
+    return ask_json({})["sources"]["sites"]["missing"].get<std::string>();
+  };
+  view_.counting_since = view_.taken_wall - 7200ms;
+  EXPECT_EQ(missing(), "the daemon started 7 s ago; ask again in 10 s");
+  const std::string text = test::body_of(ask({{"unit", "db.service"}, {"format", "text"}}));
+  EXPECT_THAT(text, ::testing::StartsWith("what threads wait for is not known yet: the daemon "
+                                          "started 7 s ago; ask again in 10 s\n"));
+  view_.counting_since = view_.taken_wall - 30s;
+  EXPECT_THAT(missing(), ::testing::StartsWith("no stack was examined within the last minute"));
+  view_.counting_since = {};
+  EXPECT_THAT(missing(), ::testing::StartsWith("no stack was examined within the last minute"));
+}
+
 TEST_F(WhyHandlerTest, TextIsForPeople) {
   const Response response = ask({{"window", "1min"}, {"format", "text"}});
   EXPECT_EQ(response.content_type, "text/plain; charset=utf-8");

@@ -82,6 +82,7 @@ TEST_F(PipelineTest, ASeriesBeganBeforeItsFirstEpisodeAndKeepsItsBeginning) {
   clock_.advance(10s);
   const auto view = pass();
   EXPECT_EQ(find(**view, "/system.slice/nginx.service")->started[kSleep], attached);
+  EXPECT_EQ((*view)->counting_since, attached);
   EXPECT_EQ(find(**view, "/user.slice")->started[kSleep], first);
   EXPECT_EQ(find(**view, "/user.slice")->started[OFFCPUD_BLOCKED_DISK], WallTime{});
 }

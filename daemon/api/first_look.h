@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "pipeline/view.h"
+
+namespace offcpud {
+
+// How first_look_text() begins.
+inline constexpr std::string_view kStartedAgo = "the daemon started ";
+
+// "the daemon started 7 s ago; ask again in 10 s": why nothing is known yet of what threads wait
+// for, while the first window can still be open or be examined. Empty: that is not the reason.
+std::string first_look_text(const View& view);
+
+}  // namespace offcpud
