@@ -2,8 +2,13 @@
 #include "ctl/stall_parts.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/amount_text.h"
+#include "base/interpreted_name.h"
 #include "base/no_unit.h"
 #include "base/printable.h"
 #include "ctl/terminal_text.h"
@@ -14,6 +19,7 @@ namespace {
 using Json = StallJson;
 
 constexpr std::size_t kStackFrames = 6;  // the innermost ones; --json has all
+constexpr std::size_t kOwnFrames = 3;    // of the program itself, if they are further out
 
 // "worker[101]"
 std::string numbered(const Json& of, const char* name, const char* number) {
@@ -38,6 +44,45 @@ std::string lock_text(const Json& holder) {
 
 std::string deadlock_text(const Json& holder) {
   return member(holder, "deadlock") == Json(true) ? ", a deadlock" : "";
+}
+
+// Printable, without the offsets of kernel functions.
+std::vector<std::string> functions_of(const Json& stack) {
+  std::vector<std::string> functions;
+  for (const Json& frame : stack.is_array() ? stack : Json::array()) {
+    if (!frame.is_string()) continue;
+    std::string function = printable(frame.get_ref<const std::string&>());
+    const std::size_t offset = function.find("+0x");
+    if (offset != std::string::npos) function.resize(offset);
+    functions.push_back(std::move(function));
+  }
+  return functions;
+}
+
+// "Shop.pay (till.py:12)"; functions of objects end in the object's name, "read [libc.so.6]".
+bool is_interpreted(const std::string& function) {
+  return interpreted_name(function).file.find(".py") != std::string_view::npos;
+}
+
+// Whether it is in a library, "read [libc.so.6]", "[vdso]", or an entry that says why the stack
+// ends.
+bool is_foreign(const std::string& function) {
+  constexpr std::string_view kLibrary = ".so";
+  if (function.starts_with('[')) return true;
+  for (std::size_t at = function.find(kLibrary); at != std::string::npos;
+       at = function.find(kLibrary, at + 1)) {
+    const std::size_t end = at + kLibrary.size();  // not of "slices.sort"
+    if (end == function.size() || function[end] == '.' || function[end] == ']') return true;
+  }
+  return false;
+}
+
+// The innermost function that people know as their own: of Python if there is one, because the
+// program's file is then the interpreter, else the first that is in no library.
+std::size_t first_own(const std::vector<std::string>& functions) {
+  auto own = std::ranges::find_if(functions, is_interpreted);
+  if (own == functions.end()) own = std::ranges::find_if_not(functions, is_foreign);
+  return static_cast<std::size_t>(own - functions.begin());
 }
 
 }  // namespace
@@ -174,16 +219,19 @@ std::string released_by_text(const Json& stall) {
 }
 
 std::string stack_text(const Json& stall, const char* name) {
+  const std::vector<std::string> functions = functions_of(member(stall, name));
+  const std::size_t own = first_own(functions);
+  // So that `own` and its callers are among them, whatever is left out before.
+  const std::size_t resume = std::max(own, kStackFrames);
+  const bool goes_on = own < functions.size() && own + kOwnFrames > kStackFrames;
   std::string text;
-  std::size_t frames = 0;
-  const Json& stack = member(stall, name);
-  for (const Json& frame : stack.is_array() ? stack : Json::array()) {
-    if (!frame.is_string()) continue;
-    if (frames++ == kStackFrames) return text + " < ...";
-    std::string function = printable(frame.get_ref<const std::string&>());
-    const std::size_t offset = function.find("+0x");
-    if (offset != std::string::npos) function.resize(offset);
-    text += (text.empty() ? "" : " < ") + function;
+  for (std::size_t i = 0; i < functions.size(); ++i) {
+    const bool is_shown = i < kStackFrames || (goes_on && i >= resume && i < own + kOwnFrames);
+    if (is_shown) {
+      text += (text.empty() ? "" : " < ") + functions[i];
+    } else if (!text.ends_with(kFurther)) {
+      text += kFurther;
+    }
   }
   return text;
 }

@@ -39,6 +39,9 @@ std::string held_by_text(const StallJson& stall);
 // "by keeper[12] in app[9], 95 % ± 4 % of the time of 23 waits seen"; of several threads only the
 // process is named.
 std::string released_by_text(const StallJson& stall);
+// Stands in a stack for functions that are left out.
+inline constexpr std::string_view kFurther = " < ...";
+// The innermost functions, "wait [libc.so.6] < enter", and the innermost one of the program itself.
 std::string stack_text(const StallJson& stall, const char* name);
 std::string woken_by_text(const StallJson& stall);
 // "2026-11-20T11:00:00.250Z": milliseconds say nothing of an estimate.

@@ -301,6 +301,12 @@ std::string unusual_text(const Json& answer, bool verbose) {
          table_of(groups_of(waits, place_of), verbose);
 }
 
+// Where the functions are that the stacks of `tables` leave out.
+std::string cut_text(const std::string& tables) {
+  const bool is_cut = tables.find(kFurther) != std::string::npos;
+  return is_cut ? "... in a stack: functions that are left out; --json has all\n" : "";
+}
+
 const char* nothing_text(bool of_unknown) {
   return of_unknown ? "no thread waits for so long of which nobody can tell what for\n"
                     : "nothing is stuck; offcpuctl why says who waits for a shorter time\n";
@@ -314,10 +320,11 @@ Result<std::string> stalls_text(const std::string& json, const StallsView& view)
   if (!stalls.is_array()) return Error("the answer is not a list of stalls of offcpud");
   const std::string unusual = unusual_text(answer, view.verbose);
   if (stalls.empty()) {
-    return nothing_text(view.of_unknown) + unusual + summary(answer, 0, view.of_unknown);
+    return nothing_text(view.of_unknown) + unusual + cut_text(unusual) +
+           summary(answer, 0, view.of_unknown);
   }
-  return table_of(groups_of(stalls, cause_of), view.verbose) +
-         footnotes(answer, stalls, view.verbose) + unusual +
+  const std::string table = table_of(groups_of(stalls, cause_of), view.verbose);
+  return table + footnotes(answer, stalls, view.verbose) + unusual + cut_text(table + unusual) +
          summary(answer, stalls.size(), view.of_unknown);
 }
 

@@ -84,7 +84,53 @@ TEST(StallsText, VerboseItHasDetailsBelowEachLine) {
       "    since      x\n"
       "    reason     network\n"
       "    waits for  tcp a -> b\n"
-      "~ estimated: it began before offcpud was started\n");
+      "~ estimated: it began before offcpud was started\n"
+      "... in a stack: functions that are left out; --json has all\n");
+}
+
+std::string stack_line(const std::string& frames) {
+  const std::string text = text_of(R"({"stalls": [{"user_stack": [)" + frames + "]}]}", true);
+  const std::string label = "    stack      ";
+  const std::size_t at = text.find(label);
+  if (at == std::string::npos) return "no stack in " + text;
+  const std::size_t begin = at + label.size();
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+// What people look for is their own function, however deep the interpreter or a library is.
+TEST(StallsText, AStackGoesOnToTheFirstFunctionOfTheProgram) {
+  constexpr const char* kSix =
+      R"("a [libc.so.6]", "b [python3.11]", "c [python3.11]", "d [python3.11]", "e [python3.11]",
+         "f [python3.11]", )";
+  const std::string six =
+      "a [libc.so.6] < b [python3.11] < c [python3.11] < d [python3.11] < e [python3.11] < f "
+      "[python3.11]";
+  EXPECT_EQ(stack_line(std::string(kSix) +
+                       R"j("g [python3.11]", "h [python3.11]", "pay (shop/till.py:5)",
+                           "q (till.py:7)", "r (t.py)", "<module> (t.py:9)", "main")j"),
+            six + " < ... < pay (shop/till.py:5) < q (till.py:7) < r (t.py) < ...");
+  EXPECT_EQ(stack_line(std::string(kSix) + R"j("pay (till.py:5)")j"), six + " < pay (till.py:5)");
+  EXPECT_EQ(stack_line(std::string(kSix) + R"("g [python3.11]")"), six + " < ...")
+      << "none of Python is known";
+
+  constexpr const char* kLibraries =
+      R"("[vdso]", "b [libssl.so]", "c [libssl.so.3]", "d [libssl.so.3]", "e [libssl.so.3]",
+         "f [libssl.so.3]", "g [libssl.so.3]", "slices.sort [shopd]", "main [shopd]")";
+  EXPECT_EQ(stack_line(kLibraries),
+            "[vdso] < b [libssl.so] < c [libssl.so.3] < d [libssl.so.3] < e [libssl.so.3] < f "
+            "[libssl.so.3] < ... < slices.sort [shopd] < main [shopd]");
+  const std::string all = stack_line(R"("a", "b", "c", "d", "e", "f")");
+  EXPECT_EQ(all, "a < b < c < d < e < f");
+}
+
+TEST(StallsText, SaysWhereTheRestOfAStackIsOnlyIfItIsCut) {
+  constexpr const char* kHint = "... in a stack: functions that are left out; --json has all\n";
+  const auto verbose = [](const std::string& frames) {
+    return text_of(R"({"stalls": [{"user_stack": [)" + frames + "]}]}", true);
+  };
+  EXPECT_THAT(verbose(R"("a", "b", "c", "d", "e", "f", "g")"), HasSubstr(kHint));
+  EXPECT_THAT(verbose(R"("a", "b", "c", "d", "e", "f")"), Not(HasSubstr(kHint)));
+  EXPECT_THAT(text_of(kThreeStalls), Not(HasSubstr(kHint))) << "stacks are not shown";
 }
 
 std::string stall_held(const std::string& held_by, const std::string& more = {}) {
