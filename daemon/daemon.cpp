@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "attribution/cgroup_mount.h"
-#include "base/amount_text.h"
 #include "base/exit_code.h"
 #include "base/file_io.h"
 #include "base/version.h"
@@ -162,6 +161,7 @@ Status Daemon::measure() {
                                  features_));
   tell_features(session_->features());
   TRY(cgroup_events_, CgroupEvents::open(*session_));
+  if (auto init = GuardedInit::find()) loss_journal_.set_guarded(*std::move(init));
   const WallTime attaching = clock_.wall();
   TRY_VOID(session_->attach());
   TRY(source_, BpfReadingSource::open(*session_));
@@ -325,7 +325,7 @@ Status Daemon::pass() {
   main_->begin("adding up what was read");
   auto view = pipeline_->attribute(*sample);
   if (!view) return fail(std::move(view).error());
-  warn_of_losses(**view);
+  loss_journal_.record((*view)->losses);
   self_->set_program_costs((*view)->programs);
   const auto overhead = overhead_.over_last_minute(read, (*view)->programs,
                                                    own_cpu_time() + self_->reader_counts().cpu);
@@ -336,6 +336,7 @@ Status Daemon::pass() {
     const std::lock_guard lock(mutex_);
     ++passes_;
     if (overhead) overhead_ratio_ = overhead;
+    losses_of_guard_ = loss_journal_.of_guard();
     last_pass_duration_ = end - begin;
   }
   cpu_history_.record(**view);
@@ -359,18 +360,6 @@ void Daemon::follow_cgroups() {
   const auto drained =
       cgroup_events_->drain([this](const CgroupChange& change) { pipeline_->apply(change); });
   if (!drained) log_warning_limited("cgroup_events", drained.error().message());
-}
-
-void Daemon::warn_of_losses(const View& view) {
-  for (const LossCount& loss : losses_.grown(view.losses)) {
-    const std::string count = std::to_string(loss.events);
-    const std::string lost = counted(loss.events, "event");
-    log_warning_limited("lost " + loss.cause,
-                        "the kernel side has lost " + lost + " so far, cause " + loss.cause +
-                            ": docs/semantics.md, \"What is missing, and how one knows\", or man "
-                            "offcpud-metrics, says what that does to the numbers",
-                        {{kMessageId, kEventsLostId}, {"cause", loss.cause}, {"count", count}});
-  }
 }
 
 void Daemon::apply(const Config& config) {
@@ -472,6 +461,7 @@ StatusReport Daemon::status() const {
   report.local_socket = local_socket_;
   report.passes = passes_;
   report.pass_failures = pass_failures_;
+  report.losses_of_guard = losses_of_guard_;
   report.max_series = max_series_;
   report.scrapes = scrape_costs_.last();
   report.push = push_status();

@@ -19,9 +19,9 @@
 #include "kernel/bpf_reading_source.h"
 #include "kernel/bpf_session.h"
 #include "kernel/cgroup_events.h"
+#include "loss_journal.h"
 #include "metrics/self_metrics.h"
 #include "pipeline/cpu_history_board.h"
-#include "pipeline/loss_watch.h"
 #include "pipeline/overhead.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/view_board.h"
@@ -72,7 +72,6 @@ class Daemon {
   Status pass();
   void follow_cgroups();
   void tell_stalls(const StallList& stalls);
-  void warn_of_losses(const View& view);
   void measure_scrapes();
   void apply(const Config& config);
 
@@ -108,7 +107,7 @@ class Daemon {
   std::optional<Pipeline> pipeline_;
   StallJournal stall_journal_{clock_};
   DeadlockJournal deadlock_journal_{clock_};
-  LossWatch losses_;
+  LossJournal loss_journal_;
   Overhead overhead_{online_cpus()};
   CpuHistoryBoard cpu_history_;
   std::optional<ViewBoard> board_;
@@ -128,6 +127,7 @@ class Daemon {
   std::optional<double> overhead_ratio_;
   std::uint64_t passes_ = 0;
   std::uint64_t pass_failures_ = 0;
+  std::uint64_t losses_of_guard_ = 0;
   ListenAddress listen_;
   std::string local_socket_;  // as text; empty: there is none
 

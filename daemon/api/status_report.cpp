@@ -134,6 +134,13 @@ std::string round_number(std::uint64_t number) {
   return count_text(number / kMillion) + " million";
 }
 
+// ", 26 of them because process 1 is guarded (docs/kernel-support.md)"
+std::string guard_text(const StatusReport& report) {
+  if (report.losses_of_guard == 0) return {};
+  return ", " + count_text(report.losses_of_guard) +
+         " of them because process 1 is guarded (docs/kernel-support.md)";
+}
+
 // "0 events lost", "1,190 of 40 million events lost (0.003 %)"
 std::string lost_text(const StatusReport& report) {
   std::uint64_t lost = 0;
@@ -230,7 +237,7 @@ std::string scrape_line(const CostByFormat& scrapes) {
 std::string status_line(const StatusReport& report) {
   if (!report.last_pass) return "waiting for the first pass";
   std::string line = counted(report.subjects, "cgroup") + ", " + count_text(report.series) +
-                     " series, " + lost_text(report) + ", last pass " +
+                     " series, " + lost_text(report) + guard_text(report) + ", last pass " +
                      duration_text(report.last_pass->age) + " ago";
   for (const ThreadState& thread : report.threads) {
     if (thread.stuck) line += "; " + sentence_of(thread, true);

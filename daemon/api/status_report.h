@@ -101,6 +101,8 @@ struct StatusReport {
   CostByFormat scrapes;  // the last scrape in each format
   std::uint64_t threads_left_censored = 0;
   std::vector<LossCount> losses;
+  // Of them, those that come of a guarded process 1: docs/kernel-support.md.
+  std::uint64_t losses_of_guard = 0;
   std::uint64_t events = 0;  // runs of the kernel programs so far, estimated
   std::vector<MapUsage> maps;
   std::vector<OverShareStatus> over_share;  // at most 16, those with the most mappings first

@@ -99,6 +99,11 @@ Status require_capabilities() {
                ErrorKind::Permission);
 }
 
+bool has_capability(Capability capability) {
+  const auto sets = read_capabilities();
+  return sets && (sets->effective & bit(capability)) != 0;
+}
+
 Status drop_capabilities(std::span<const Capability> keep) {
   std::uint64_t kept = 0;
   for (const Capability capability : keep) kept |= bit(capability);

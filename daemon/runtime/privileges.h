@@ -21,6 +21,9 @@ enum class Capability : unsigned {
 // (ErrorKind::Permission) names what is missing and what to do.
 Status require_capabilities();
 
+// Whether the effective set of this thread has it; false if the kernel does not tell.
+bool has_capability(Capability capability);
+
 // Drops every capability except those of `keep` that the thread has: from the effective and
 // permitted sets, and from the bounding set if the kernel allows. Clears the inheritable and
 // ambient sets, since the daemon executes nothing. Permanent. It affects this thread and threads

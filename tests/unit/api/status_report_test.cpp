@@ -176,6 +176,18 @@ TEST(StatusReport, LineSaysOfHowManyEventsSomeWereLost) {
   EXPECT_THAT(status_line(report), HasSubstr(", 2 of 4 events lost ")) << "none of 50 is missing";
 }
 
+TEST(StatusReport, LineSaysHowManyLossesComeOfAGuardedProcess1) {
+  StatusReport report;
+  report.last_pass.emplace();
+  report.losses = {{"missed_switch", 1'500}, {"sample_lost", 3}};
+  report.events = 100'000;
+  EXPECT_THAT(status_line(report), Not(HasSubstr("guarded")));
+  report.losses_of_guard = 1'500;
+  EXPECT_THAT(status_line(report),
+              HasSubstr(", 1,503 of 100 thousand events lost (1.503 %), 1,500 of them because "
+                        "process 1 is guarded (docs/kernel-support.md), last pass "));
+}
+
 TEST(StatusReport, TakesTheEventsFromTheRunsOfThePrograms) {
   StatusReport report;
   View view;
