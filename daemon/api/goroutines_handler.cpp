@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/goroutines_handler.h"
 
+#include <cstdint>
+#include <string>
+
 #include "api/error_response.h"
 #include "api/goroutines_answer.h"
 #include "api/goroutines_query.h"
@@ -16,6 +19,13 @@ unsigned status_of(const Error& refused) {
   return is_nothing ? 404 : 503;
 }
 
+// Of a process that the daemon may not read though it may read those of others: a guarded one.
+std::string sentence_of(const Error& refused, std::uint32_t pid) {
+  if (refused.kind() != ErrorKind::Permission) return refused.message();
+  return "process " + std::to_string(pid) + " cannot be read, because this host guards it (" +
+         refused.message() + ")";
+}
+
 }  // namespace
 
 Response GoroutinesHandler::goroutines(const Request& request) const {
@@ -23,7 +33,7 @@ Response GoroutinesHandler::goroutines(const Request& request) const {
   if (!query) return error(400, query.error().message());
   return worker_.respond([this, query = *query](const std::stop_token& stop) -> Response {
     const auto report = source_.goroutines_of(query.pid, query.limit, stop);
-    if (!report) return error(status_of(report.error()), report.error().message());
+    if (!report) return error(status_of(report.error()), sentence_of(report.error(), query.pid));
     if (query.as_text) {
       return {.content_type = kPlainText, .body = goroutines_text(*report)};
     }

@@ -25,10 +25,10 @@ Error usage_error(std::string_view program, std::string_view what) {
 }
 
 // CLI11 would name the last one first.
-Error unexpected_arguments(std::string_view program, const CLI::App& app) {
+Error unexpected_arguments(std::string_view program, const CLI::App& app, std::string_view hint) {
   std::string text;
   for (const std::string& argument : app.remaining(true)) text += " " + argument;
-  return usage_error(program, "not expected:" + text);
+  return usage_error(program, "not expected:" + text + std::string(hint));
 }
 
 std::string version_line(std::string_view program) {

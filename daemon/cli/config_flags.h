@@ -19,7 +19,9 @@ namespace offcpud {
 Error usage_error(std::string_view program, std::string_view what);
 
 // The same for arguments that `app` has no place for, in the order in which they were given.
-Error unexpected_arguments(std::string_view program, const CLI::App& app);
+// `hint`: "; and what to do", or nothing.
+Error unexpected_arguments(std::string_view program, const CLI::App& app,
+                           std::string_view hint = {});
 
 // What --version prints.
 std::string version_line(std::string_view program);

@@ -4,7 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
+#include <vector>
 
+#include "base/printable.h"
 #include "cli/changes_flags.h"
 #include "cli/command_doc.h"
 #include "cli/config_flags.h"
@@ -37,7 +39,10 @@ Error misuse(const std::string& what) {
 // `flags` has the names of files that were given.
 Result<Server> finish_server(const std::string& text, const Server& flags) {
   auto server = parse_server(text);
-  if (!server) return misuse("--server: " + server.error().message());
+  if (!server) {
+    return misuse("--server: " + server.error().message() +
+                  "; use HOST:PORT, unix:/PATH or https://HOST:PORT");
+  }
   if (!server->address.is_unix() && server->address.port == 0) {
     return misuse("--server: the port may not be 0");
   }
@@ -202,6 +207,8 @@ class CtlCommandLine {
   Status finish_command();
   // "offcpuctl flame": whose --help says more.
   [[nodiscard]] std::string asked() const;
+  // What to say of words that no command or option takes.
+  [[nodiscard]] Error unexpected() const;
 
   CtlOptions options_;
   CLI::App app_{"Queries a running offcpud, and checks its configuration.", kProgram};
@@ -290,6 +297,19 @@ std::string CtlCommandLine::asked() const {
   return commands.empty() ? kProgram : kProgram + (" " + commands.front()->get_name());
 }
 
+Error CtlCommandLine::unexpected() const {
+  const std::vector<std::string> words = app_.remaining(true);
+  const std::string first = words.empty() ? "" : words.front();
+  if (app_.get_subcommands().empty() && !first.starts_with('-')) {
+    return Error("there is no command " + printable(first) + ": offcpuctl --help lists them",
+                 ErrorKind::Usage);
+  }
+  const bool is_of_batches = *top_ && (first == "-n" || first == "-b");  // of top(1)
+  return unexpected_arguments(
+      asked(), app_,
+      is_of_batches ? "; --once prints once, as top does anyway without a terminal" : "");
+}
+
 Result<CtlOptions> CtlCommandLine::parse(int argc, const char* const* argv) {
   try {
     app_.parse(argc, argv);
@@ -309,7 +329,7 @@ Result<CtlOptions> CtlCommandLine::parse(int argc, const char* const* argv) {
   } catch (const CLI::CallForHelp&) {
     return text_to_print(app_.help());
   } catch (const CLI::ExtrasError&) {
-    return unexpected_arguments(asked(), app_);
+    return unexpected();
   } catch (const std::exception& error) {
     return usage_error(asked(), error.what());
   }

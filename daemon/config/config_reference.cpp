@@ -31,7 +31,7 @@ allowed. `offcpud --check-config` and `offcpuctl check-config` find them without
 The files are YAML: UTF-8, one document, a map of options, without anchors, aliases and tags. A dot
 in a key below stands for a nested map. A file is at most @KIB@ KiB, `conf.d` holds at most @DROPINS@
 files. A file of comments only sets nothing; a file that is empty is taken for a failed write and
-refused. Durations are whole numbers with a unit (`ms`, `s`, `min`, `h`, `d`), combined from larger
+refused. Durations are whole numbers with a unit (`ms`, `s`, `min` or `m`, `h`, `d`), combined from larger
 to smaller: `500ms`, `10s`, `1h30min`. Sizes are whole numbers with one of `B`, `KiB`, `MiB`, `GiB`,
 `TiB`. Lists are written with brackets or dashes. Durations of blocks also have the unit `us`.
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/check_program.h"
 
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "config/config_files.h"
@@ -17,9 +19,15 @@ bool is_of_the_service(const ConfigSources& sources) {
   return sources.file.lexically_normal() == kDefaultConfigFile && sources.settings.empty();
 }
 
+// Without systemd there is no unit to reload (sd_booted(3)).
+bool has_systemd() {
+  std::error_code failed;
+  return std::filesystem::is_directory("/run/systemd/system", failed);
+}
+
 std::string next_text(const ConfigSources& sources) {
   const char* const reload =
-      is_of_the_service(sources)
+      is_of_the_service(sources) && has_systemd()
           ? "systemctl reload offcpud"
           : "kill -HUP to the offcpud that was started with the same options";
   return std::string("next: ") + reload +
@@ -43,14 +51,23 @@ Result<StacksOutput> checked(const ConfigSources& sources) {
   return output;
 }
 
+// Whether it is about what files hold. No daemon has read --set of this command, and of a file that
+// is not there the error says itself what to do.
+bool is_of_files(const Error& error, const ConfigSources& sources) {
+  std::error_code failed;
+  const bool is_missing = sources.file_required && !std::filesystem::exists(sources.file, failed);
+  return !is_missing && !error.message().starts_with("--set ");
+}
+
 }  // namespace
 
 Result<StacksOutput> check_config(const ConfigSources& sources) {
   auto output = checked(sources);
   if (output || output.error().kind() != ErrorKind::Configuration) return output;
+  if (!is_of_files(output.error(), sources)) return output;
   return Error(output.error().message() +
-                   "; correct it and check again: until then a running offcpud keeps what it has, "
-                   "and none starts",
+                   "; correct it and check again, as further mistakes may follow: until then a "
+                   "running offcpud keeps what it has, and none starts",
                ErrorKind::Configuration);
 }
 

@@ -43,6 +43,11 @@ Error transfer_error(CURL* curl, CURLcode code, const std::string& address,
                      "; start it (systemctl start offcpud), or give its address with --server",
                  ErrorKind::Unsupported);
   }
+  if (code == CURLE_COULDNT_RESOLVE_HOST) {
+    return Error("no answer from " + address + ": " + why +
+                     "; check the name, or give the address as a number with --server",
+                 ErrorKind::Unsupported);
+  }
   if (code == CURLE_PEER_FAILED_VERIFICATION) {
     return Error("the certificate of " + address + " is not trusted: " + why +
                      "; give its authority with --ca-file",

@@ -92,16 +92,20 @@ Result<ReadStack> read_folded_line(std::string_view line) {
   return stack;
 }
 
+// Of a line that has no number. What the first one is not, the whole file is not.
+std::string problem_of(std::size_t line, const Error& problem) {
+  const std::string at = "line " + std::to_string(line) + ": " + problem.message();
+  if (line > 1) return at;
+  return "neither JSON of 'offcpuctl snapshot --json' nor folded text (a;b;c 123): " + at;
+}
+
 Result<std::vector<ReadStack>> read_folded(std::string_view text) {
   std::vector<ReadStack> stacks;
   for (std::size_t line = 1; !text.empty(); ++line) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     if (end > 0) {
       auto stack = read_folded_line(text.substr(0, end));
-      if (!stack) {
-        return Error("line " + std::to_string(line) + ": " + stack.error().message(),
-                     ErrorKind::Configuration);
-      }
+      if (!stack) return Error(problem_of(line, stack.error()), ErrorKind::Usage);
       stack->line = line;
       stacks.push_back(*std::move(stack));
     }
@@ -140,7 +144,7 @@ class JsonStacks {
 
 Error refusal(const std::string& what) {
   return Error(what + "; make a file of stacks with 'offcpuctl snapshot --json' or --folded",
-               ErrorKind::Configuration);
+               ErrorKind::Usage);
 }
 
 }  // namespace

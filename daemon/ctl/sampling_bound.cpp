@@ -24,7 +24,8 @@ std::string sampling_bound(const nlohmann::json& answer) {
   const auto interval = answer.find("sampling_interval_seconds");
   if (interval == answer.end() || !interval->is_number()) return {};
   const std::chrono::duration<double> bound(kIntervals * interval->get<double>());
-  return "; such waits may add up to " + duration_text(bound);
+  return "; short waits that sampling missed add up to " + duration_text(bound) +
+         " at most, over all threads";
 }
 
 }  // namespace offcpud

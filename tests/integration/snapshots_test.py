@@ -307,7 +307,8 @@ class Focus(SnapshotCase):
         text, said = self.client("-p", str(sleeper.pid), "--reason", "disk", "-f", "1")
         self.say(text == "", "stacks of its waits for a disk", "none", text)
         bound = re.match(r"no matching wait was sampled in [\d.]+ s \(.*\); "
-                         r"such waits may add up to ([\d.]+) (ms|us)$", said.strip())
+                         r"short waits that sampling missed add up to ([\d.]+) (ms|us) at most, over all threads$",
+                         said.strip())
         self.say(bound is not None, "said", "that none was sampled, and the bound", said)
         # Of one process the interval is 10 ms at first, and 0.1 ms at least.
         milliseconds = float(bound[1]) / (1 if bound[2] == "ms" else 1000)

@@ -14,7 +14,7 @@ for (const [ns, text] of lines) {
   check(signed(-Number(ns)), (isNone ? "" : "\u2212") + text);
 }
 const complete = { sampling_interval_seconds: 0.01, captured: [], unreadable: 0, lost_of_any_seconds: 0 };
-check(boundOf(complete), `; such waits may add up to ${duration(3e7)}`);
+check(boundOf(complete), `; short waits that sampling missed add up to ${duration(3e7)} at most, over all threads`);
 check(boundOf(complete, ["main", "libc.so.6"]), boundOf(complete));
 check(boundOf({ ...complete, sampling_interval_seconds: null }), "");
 check(boundOf({ ...complete, captured: ["snapshots.reasons=[disk]"] }), "");

@@ -80,7 +80,8 @@ export function boundOf(answer, strings = []) {
   const { sampling_interval_seconds: interval, captured = [], unreadable = 0 } = answer;
   const isLost = answer.lost_of_any_seconds > 0 || strings.some((text) => WITHOUT_STACK.has(text));
   const isComplete = captured.length === 0 && !(unreadable > 0) && !isLost;
-  return isComplete && interval > 0 ? `; such waits may add up to ${duration(3e9 * interval)}` : "";
+  if (!isComplete || !(interval > 0)) return "";
+  return `; short waits that sampling missed add up to ${duration(3e9 * interval)} at most, over all threads`;
 }
 
 // "2026-11-20 12:00:00": in UTC, as everywhere in offcpud.

@@ -76,6 +76,11 @@ TEST_F(GoroutinesHandlerTest, WhatCannotBeReadSaysWhy) {
     EXPECT_EQ(refused.status, status);
     EXPECT_THAT(body_of(refused), HasSubstr("process 812 runs no Go program"));
   }
+  source_.error.emplace("open '/proc/1/maps': Permission denied", ErrorKind::Permission);
+  const Response guarded = get({{"pid", "1"}});
+  EXPECT_EQ(guarded.status, 503U);
+  EXPECT_THAT(body_of(guarded), HasSubstr("process 1 cannot be read, because this host guards it "
+                                          "(open '/proc/1/maps': Permission denied)"));
 }
 
 }  // namespace

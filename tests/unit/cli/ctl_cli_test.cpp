@@ -232,7 +232,18 @@ TEST(CtlCommandLine, WithoutACommandItAsksWhoIsToBlame) {
 
 TEST(CtlCommandLine, UsageErrorsPointAtTheHelpOfTheCommand) {
   EXPECT_EQ(parse({"frobnicate"}).error().message(),
-            "not expected: frobnicate; see offcpuctl --help");
+            "there is no command frobnicate: offcpuctl --help lists them");
+  EXPECT_EQ(parse({"stall", "-v"}).error().message(),
+            "there is no command stall: offcpuctl --help lists them");
+  EXPECT_EQ(parse({"stall"}).error().kind(), ErrorKind::Usage);
+  EXPECT_EQ(parse({"--verbose"}).error().message(),
+            "not expected: --verbose; see offcpuctl --help");
+  EXPECT_EQ(parse({"top", "-n", "1"}).error().message(),
+            "not expected: -n 1; --once prints once, as top does anyway without a terminal; see "
+            "offcpuctl top --help");
+  EXPECT_EQ(parse({"status", "--server", "127.0.0.1"}).error().message(),
+            "--server: \"127.0.0.1\" has no port; use HOST:PORT, unix:/PATH or https://HOST:PORT; "
+            "see offcpuctl status --help");
   const std::vector<std::vector<const char*>> cases = {
       {"status", "extra"},
       {"status", "--server"},

@@ -47,24 +47,25 @@ TEST(AnswerSummary, SaysThatNothingWasSampledAndHowMuchThatMayHide) {
       {std::chrono::minutes(10), "30 min"}};
   for (const auto& [interval, bound] : bounds) {
     snapshot.sampling_interval = interval;
-    EXPECT_EQ(sentence_of(snapshot), nothing + "; such waits may add up to " + bound);
+    EXPECT_EQ(sentence_of(snapshot), nothing + "; short waits that sampling missed add up to " +
+                                         bound + " at most, over all threads");
   }
   snapshot.entries = {{.ns = 1'000'000'000}};
-  EXPECT_THAT(sentence_of(snapshot), Not(HasSubstr("may add up to")));
+  EXPECT_THAT(sentence_of(snapshot), Not(HasSubstr("sampling missed")));
 }
 
 TEST(AnswerSummary, KnowsNoBoundWhereWaitsAreMissing) {
   Snapshot complete = minute();
   complete.sampling_interval = std::chrono::milliseconds(10);
-  EXPECT_THAT(sentence_of(complete), HasSubstr("may add up to"));
+  EXPECT_THAT(sentence_of(complete), HasSubstr("sampling missed"));
   EXPECT_THAT(sentence_of(complete, {.snapshots = 9, .unreadable = 1}),
-              Not(HasSubstr("may add up to")));
+              Not(HasSubstr("sampling missed")));
   Snapshot narrowed = complete;
   narrowed.captured = {"snapshots.min_duration=1s"};
-  EXPECT_THAT(sentence_of(narrowed), Not(HasSubstr("may add up to")));
+  EXPECT_THAT(sentence_of(narrowed), Not(HasSubstr("sampling missed")));
   Snapshot lossy = complete;
   lossy.lost_of_any_ns = 1;
-  EXPECT_THAT(sentence_of(lossy), Not(HasSubstr("may add up to")));
+  EXPECT_THAT(sentence_of(lossy), Not(HasSubstr("sampling missed")));
 }
 
 TEST(AnswerSummary, SaysThatSamplesOfTheEarlierRangeWereLost) {

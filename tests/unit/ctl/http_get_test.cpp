@@ -20,6 +20,7 @@
 namespace offcpud {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -130,6 +131,16 @@ TEST(HttpGet, AMissingUnixSocketSaysWhatToDo) {
   EXPECT_THAT(answer.error().message(),
               StartsWith("no offcpud answers at unix:/nonexistent/http.sock: "));
   EXPECT_THAT(answer.error().message(), HasSubstr("systemctl start offcpud"));
+}
+
+// No server of names is asked for a name that is too long for one.
+TEST(HttpGet, AnUnknownNameSaysWhatToDo) {
+  const auto answer = http_get({{std::string(70, 'a') + ".invalid", 1, ""}}, "/");
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().kind(), ErrorKind::Unsupported);
+  EXPECT_THAT(answer.error().message(), HasSubstr("resolve host"));
+  EXPECT_THAT(answer.error().message(),
+              EndsWith("; check the name, or give the address as a number with --server"));
 }
 
 TEST(HttpGet, SomethingElseThanHttpIsAnError) {

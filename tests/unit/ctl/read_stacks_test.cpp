@@ -82,7 +82,12 @@ TEST(ReadStacks, RefusesWhatIsNone) {
                            "{\"columns\"", "a;b 99999999999999999999999"}) {
     EXPECT_FALSE(read_stacks(text)) << text;
   }
-  EXPECT_THAT(read_stacks("a;b 1\nfoo\n").error().message(), HasSubstr("line 2: does not end in"));
+  EXPECT_THAT(read_stacks("a;b 1\nfoo\n").error().message(), StartsWith("line 2: does not end in"));
+  const auto text = read_stacks("hello\n");
+  EXPECT_EQ(text.error().message(),
+            "neither JSON of 'offcpuctl snapshot --json' nor folded text (a;b;c 123): line 1: does "
+            "not end in a space and a number of microseconds");
+  EXPECT_EQ(text.error().kind(), ErrorKind::Usage);
 }
 
 // Each error says what is wrong in words of the user, and how to get what is right.
@@ -98,7 +103,7 @@ TEST(ReadStacks, SaysWhatToDoAboutAFileWithoutStacks) {
   for (const auto& [text, what] : kinds) {
     const auto stacks = read_stacks(text);
     ASSERT_FALSE(stacks) << text;
-    EXPECT_EQ(stacks.error().kind(), ErrorKind::Configuration) << text;
+    EXPECT_EQ(stacks.error().kind(), ErrorKind::Usage) << text;
     EXPECT_THAT(stacks.error().message(), StartsWith(what));
     EXPECT_THAT(stacks.error().message(), HasSubstr("'offcpuctl snapshot --json'"));
   }
