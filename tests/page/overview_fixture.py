@@ -103,12 +103,23 @@ def calm_units():
     return [calm, *IDLE]
 
 
+def vague_units():
+    """Nobody knows on whom the first waits; of the second are many."""
+    return [unit("/system.slice/nginx.service", {"answer": (4.0, 400, 2 ** -8, 0, None)},
+                 on=[("answer", "health.service", 0.004)], steps={"answer": series(4.0, 4.0)}),
+            unit("/system.slice/mesh.service", {"answer": (1.0, 400, 2 ** -8, 0, None)},
+                 on=[("answer", f"10.0.3.{i}:80", 0.18) for i in range(3)], steps={"answer": series(1.0, 1.0)}),
+            *IDLE]
+
+
 def units_of(server):
     if server.mode == "hostile":
         return [unit("/" + name, {"storage": (1.0, 60, 1.0, 0, None)}, on=[("storage", name + "2", 1.0)], unit=name,
                      sites=[("storage", name, 1.0, 0, None)], steps={"storage": series(1, 1)}) for name in HOSTILE]
     if server.mode == "many":
         return many_units(server.many)
+    if server.mode == "vague":
+        return vague_units()
     return calm_units() if server.mode in ("calm", "other") else UNITS
 
 
@@ -161,7 +172,7 @@ def units(server, query):
     if query.get("usual") == "true":
         listed = [with_usual(one) for one in listed]
     total = total_of(every)
-    if server.mode == "nostacks":
+    if server.mode in ("nostacks", "young"):
         for one in [*listed, total]:
             one["waits"] = None
     answer = {"taken": query.get("to", text_of(TAKEN)), "kept_seconds": 600.0, "waits_window": server.window,
@@ -246,7 +257,8 @@ def graph_of(units):
 
 
 def why(server, query):
-    paths = {"calm": CALM_PATHS, "other": CALM_PATHS, "hostile": {}, "many": {}, "starting": {}}.get(server.mode, PATHS)
+    paths = {"calm": CALM_PATHS, "other": CALM_PATHS, "hostile": {}, "many": {}, "vague": {},
+             "starting": {}}.get(server.mode, PATHS)
     if server.mode == "hostile":
         paths = {name: [hop(name, "waits", "storage", 1.0, site=name),
                         hop(name + "2", "end", "storage", 1.0, process=name, end=True)] for name in HOSTILE[:3]}
@@ -254,7 +266,8 @@ def why(server, query):
     shown = {name: hops for name, hops in paths.items() if wanted in (None, "/", name)}
     if wanted is None:
         shown.pop("postgresql.service", None)  # a verdict passes through it
-    missing = "stacks are not sampled" if server.mode == "nostacks" else None
+    missing = {"nostacks": "stacks are not sampled",
+               "young": "the daemon started 7 s ago; ask again in 10 s"}.get(server.mode)
     every = units_of(server)
     return {"taken": query.get("to", text_of(TAKEN)), "window_seconds": 60, "details": server.details,
             "sources": {"sites": {"seconds": 0 if missing else 60, "missing": missing}},
@@ -279,7 +292,7 @@ def stalls(server, _):
     listed += [stall(300 + i, "orders-api.service", "handler", 79.0 - i, what="answer", site="libpq-query",
                      waits_on={"on": "postgresql.service", "pid": 28700 + i, "comm": "postgres"})
                for i in range(8)]
-    if server.mode in ("calm", "many"):
+    if server.mode in ("calm", "many", "vague"):
         listed = []
     if server.mode == "other":  # than what the sentence is about
         listed = [stall(200, "nginx.service", "worker", 30.0)]

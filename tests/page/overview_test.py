@@ -99,6 +99,16 @@ class Overview(OverviewCase, browser.LightAndDark):
         self.assertIn("stacks are not sampled", self.text("#verdict"))
         self.assertIn("by reason", self.text("#list-idle"))
 
+    def test_moments_after_the_start_it_says_when_to_ask_again(self):
+        self.open("young")
+        self.assertIn("What threads wait for is not known yet.", self.text("#verdict"))
+        self.assertIn("the daemon started 7 s ago; ask again in 10 s", self.text("#verdict"))
+
+    def test_who_has_less_than_a_fifth_is_not_named(self):
+        self.open("vague")
+        self.assertEqual(self.row("nginx")[7], "unknown")
+        self.assertEqual(self.row("mesh")[7], "many")
+
     def test_the_chosen_unit_is_beside_the_table(self):
         self.open()
         self.assertEqual(self.chosen(), "orders-api.service")  # the worst, before anybody chooses

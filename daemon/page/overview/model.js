@@ -13,6 +13,7 @@ const NEARLY_AN_HOUR = 3000;
 const SURE = 0.99; // the percentile that is shown
 const MANY = 100; // waits; the longest of fewer is no percentile
 const UNUSUAL_FACTOR = 2; // times the usual percentile; less is not told
+const LEAST_SHARE = 0.2; // of what it waits for: whoever has less is not named, as in /api/v1/why
 
 const NO_UNIT = "no unit (/)";
 
@@ -142,7 +143,8 @@ class UnitRow {
     return this.changed || this.stallsFor(kind).length > 0;
   }
 
-  // Whom or what it waits for most, of its main kind: {text, share}; null: nobody knows.
+  // Whom or what it waits for most, of its main kind: {text, share}; null: nobody knows. `isVague`: the
+  // text names nobody.
   get culprit() {
     if (this.main === null) return null;
     const whole = this.kinds[this.main];
@@ -154,10 +156,12 @@ class UnitRow {
       const name = taker.by_unit ?? taker.by_cgroup;
       return of(name.startsWith("(") ? visible(name) : otherName(name, this.name), taker.waiting);
     }
-    const [most] = [...this.on.values()]
-      .filter((each) => each.kind === this.main)
-      .sort((a, b) => b.waiting - a.waiting);
-    return most ? of(otherName(most.on, this.name), most.waiting) : null;
+    const known = [...this.on.values()].filter((each) => each.kind === this.main);
+    const [most] = known.sort((a, b) => b.waiting - a.waiting);
+    if (!most) return null;
+    if (most.waiting >= LEAST_SHARE * whole) return of(otherName(most.on, this.name), most.waiting);
+    const isMany = sum(known.map((each) => each.waiting)) > whole / 2;
+    return { text: isMany ? "many" : "unknown", share: 1, isVague: true };
   }
 }
 

@@ -152,7 +152,7 @@ export class TableRow {
       const name = culprit?.text ?? (main === "cpu" ? "a CPU" : kindWord(main));
       this.on.replaceChildren(
         kindMark(main),
-        element("span", { class: culprit ? "" : "quiet" }, name),
+        element("span", { class: culprit && !culprit.isVague ? "" : "quiet" }, name),
         share === "" ? "" : ` ${share}`,
       );
       this.on.title = `${kindWord(main)}: ${name}`;
