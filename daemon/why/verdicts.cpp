@@ -224,7 +224,7 @@ std::string subject_of(const WhyHop& first) {
 // Whether the path is about a part of the first hop's waits only. Who has most of the CPU is told
 // with its share in any case.
 bool is_in_part(const WhyPath& path) {
-  return path.followed < kNearlyAll && path.hops.front().for_kind != kForCpu;
+  return path.followed < kNearlyAll - 1e-6 && path.hops.front().for_kind != kForCpu;
 }
 
 // The same as whom() about so many of the threads: ": 1.0 for a lock on a file that ... holds".

@@ -66,6 +66,7 @@ TEST(CheckConfig, AnErrorSaysWhatItMeansForTheDaemon) {
 
 TEST(CheckConfig, OfATrialItSaysNothingOfTheDaemon) {
   const ConfigTree tree;
+  tree.write("offcpud.yaml", "linger: 1h\n");
   ConfigSources sources = tree.sources();
   sources.settings = {"foo=1"};
   EXPECT_THAT(note_of(sources), StartsWith("error: --set foo: unknown option"));
