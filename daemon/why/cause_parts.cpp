@@ -42,10 +42,13 @@ bool is_any_lock(const std::string& site) {
   return std::ranges::find(kAny, site) != kAny.end();
 }
 
+bool is_not_yet(const std::string& because) {
+  return because.starts_with(kOneLook) || because.starts_with(kNoLook) ||
+         because.starts_with(kEndUnseen);
+}
+
 std::string_view unknown_or_not_yet(const std::string& because) {
-  const bool not_yet = because.starts_with(kOneLook) || because.starts_with(kNoLook) ||
-                       because.starts_with(kEndUnseen);
-  return not_yet ? "not known yet" : "unknown";
+  return is_not_yet(because) ? "not known yet" : "unknown";
 }
 
 void add_unknown(Cause& node, double threads, const std::string& because) {

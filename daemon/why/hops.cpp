@@ -106,11 +106,20 @@ class PathFinder {
          .released = cause.released});
   }
 
+  // What part of the waits is for `part`. What a later look will know may be for it, too.
+  static double part_of_known(const Cause& part, const Cause& cause) {
+    double known = cause.threads;
+    for (const Cause& other : cause.parts) {
+      if (other.kind == Kind::Unknown && is_not_yet(other.because)) known -= other.threads;
+    }
+    return known > part.threads ? part.threads / known : 1;
+  }
+
   // Whom `cause` waits for.
   void walk(const Cause& cause, bool attributed) {
     const Cause* const part = largest_part(cause);
     if (part == nullptr) return add_unknown(cause);
-    if (path_.hops.size() == 1) path_.followed = part->threads / cause.threads;
+    if (path_.hops.size() == 1) path_.followed = part_of_known(*part, cause);
     step_to(*part, attributed);
   }
 

@@ -30,6 +30,10 @@ constexpr std::uint64_t kStuckNs = 10'000'000'000;
 constexpr double kStuckWeight = 4;
 // If the path is about less of the first hop's waits, the sentence says about how many threads.
 constexpr double kNearlyAll = 0.8;
+// At one site it is mostly one lock or peer, of which a part was only not seen: below this it may
+// be several. A second site with a fifth of the waits is another one.
+constexpr double kOneOfMany = 0.4;
+constexpr double kSecondSite = 0.2;
 
 // In the tense of the hop.
 std::string verb(const WhyHop& hop, const char* now, const char* past) {
@@ -223,8 +227,12 @@ std::string subject_of(const WhyHop& first) {
 
 // Whether the path is about a part of the first hop's waits only. Who has most of the CPU is told
 // with its share in any case.
-bool is_in_part(const WhyPath& path) {
-  return path.followed < kNearlyAll - 1e-6 && path.hops.front().for_kind != kForCpu;
+bool is_in_part(const WhyPath& path, const Cause& cause) {
+  const auto is_large = [&](const Cause::Site& site) {
+    return site.threads >= kSecondSite * cause.threads;
+  };
+  const double least = std::ranges::count_if(cause.sites, is_large) > 1 ? kNearlyAll : kOneOfMany;
+  return path.followed < least - 1e-6 && path.hops.front().for_kind != kForCpu;
 }
 
 // The same as whom() about so many of the threads: ": 1.0 for a lock on a file that ... holds".
@@ -234,11 +242,11 @@ std::string whom_in_part(const WhyHop& waits, const WhyHop& next, double threads
   return part + " for " + next.holder->lock + that_holds(next);
 }
 
-std::string sentence_of(const WhyPath& path) {
+std::string sentence_of(const WhyPath& path, const Cause& cause) {
   const auto& hops = path.hops;
   const auto behind = [&](std::size_t i) { return i + 1 < hops.size() ? &hops[i + 1] : nullptr; };
   const WhyHop& first = hops.front();
-  const bool in_part = is_in_part(path);
+  const bool in_part = is_in_part(path, cause);
   std::string text = subject_of(first) + ": " + threads_text(first.threads) +
                      verb(first, " threads wait ", " threads waited ") +
                      what_for(first, in_part ? nullptr : behind(0));
@@ -278,7 +286,7 @@ WhyVerdict verdict_about(WhyUnits& units, const std::string& unit, const Cause& 
   verdict.over = cause.over;
   verdict.over_within = cause.over_within;
   verdict.path = follow(units, unit, cause);
-  verdict.sentence = sentence_of(verdict.path);
+  verdict.sentence = sentence_of(verdict.path, cause);
   const WhyHop* const culprit = verdict.path.culprit();
   verdict.stuck = is_stuck(cause, verdict.path);
   if (culprit) {
