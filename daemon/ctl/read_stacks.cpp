@@ -94,7 +94,7 @@ Result<ReadStack> read_folded_line(std::string_view line) {
 
 // Of a line that has no number. What the first one is not, the whole file is not.
 std::string problem_of(std::size_t line, const Error& problem) {
-  const std::string at = "line " + std::to_string(line) + ": " + problem.message();
+  std::string at = "line " + std::to_string(line) + ": " + problem.message();
   if (line > 1) return at;
   return "neither JSON of 'offcpuctl snapshot --json' nor folded text (a;b;c 123): " + at;
 }
