@@ -13,7 +13,7 @@ const NEARLY_AN_HOUR = 3000;
 const SURE = 0.99; // the percentile that is shown
 const MANY = 100; // waits; the longest of fewer is no percentile
 const UNUSUAL_FACTOR = 2; // times the usual percentile; less is not told
-const LEAST_SHARE = 0.2; // of what it waits for: whoever has less is not named, as in /api/v1/why
+const LEAST_NAMED = 0.2; // of what it waits for: whoever has less is not named, as in /api/v1/why
 
 const NO_UNIT = "no unit (/)";
 
@@ -159,7 +159,7 @@ class UnitRow {
     const known = [...this.on.values()].filter((each) => each.kind === this.main);
     const [most] = known.sort((a, b) => b.waiting - a.waiting);
     if (!most) return null;
-    if (most.waiting >= LEAST_SHARE * whole) return of(otherName(most.on, this.name), most.waiting);
+    if (most.waiting >= LEAST_NAMED * whole) return of(otherName(most.on, this.name), most.waiting);
     const isMany = sum(known.map((each) => each.waiting)) > whole / 2;
     return { text: isMany ? "many" : "unknown", share: 1, isVague: true };
   }
