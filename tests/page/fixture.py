@@ -58,7 +58,7 @@ STACKS = [
     # The reason misleads: who waits for a row lock does so in epoll, an idle thread of Go on a futex.
     ("postgres", "postgres", "/system.slice/postgresql.service", "poll", 0,
      user("main", "exec_query", "ProcSleep", "WaitEventSetWait") + kernel("do_epoll_wait", "ep_poll"),
-     "postgres", user("main", "exec_query", "ProcLockWakeup") + kernel("kill_something_info"), 301, 4),
+     "postgres", user("main", "exec_query", "ProcLockWakeup") + kernel("kill_something_info"), 300, 4),
     ("etcd", "etcd", "/system.slice/etcd.service", "lock", 0,
      user("runtime.mcall", "runtime.findRunnable", "runtime.stopm", object_name="etcd")
      + kernel("do_futex", "futex_wait_queue"), "etcd",
