@@ -12,8 +12,7 @@ namespace {
 
 constexpr const char* kWhatItDoes =
     ": docs/semantics.md, \"What is missing, and how one knows\", or man offcpud-metrics, says "
-    "what "
-    "that does to the numbers";
+    "what that does to the numbers";
 constexpr const char* kGuarded =
     ": process 1 of this host is guarded, so its switches and the wakeups beside them are missed "
     "(docs/kernel-support.md, \"Losses to expect\"). No further line tells of up to two events for "

@@ -8,20 +8,14 @@
 namespace offcpud {
 
 const std::string& DemangleCache::shown(std::string_view symbol) {
+  const auto bytes_of = [](const std::string& key, const std::string& name) {
+    return decltype(names_)::kNode + key.size() + name.size();
+  };
   std::string key(symbol);
-  if (const auto found = young_.find(key); found != young_.end()) return found->second;
-
-  const auto old = old_.find(key);
-  std::string name = old != old_.end() ? std::move(old->second) : demangle(symbol);
-  if (old != old_.end()) old_.erase(old);  // its bytes count until its generation is dropped
-  constexpr std::size_t kNode = sizeof(Names::value_type) + 2 * sizeof(void*);
-  const std::size_t size = kNode + key.size() + name.size();
-  if (young_bytes_ + size > half_) {
-    old_ = std::exchange(young_, {});
-    old_bytes_ = std::exchange(young_bytes_, 0);
-  }
-  young_bytes_ += size;
-  return young_.emplace(std::move(key), std::move(name)).first->second;
+  if (const std::string* const known = names_.find(key, bytes_of)) return *known;
+  std::string name = demangle(symbol);
+  const std::size_t bytes = bytes_of(key, name);
+  return names_.put(std::move(key), std::move(name), bytes);
 }
 
 }  // namespace offcpud
