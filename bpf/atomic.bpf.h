@@ -12,11 +12,11 @@
  *	xchg(p, v)		BPF_XCHG. Fully ordered
  *	cmpxchg(p, old, new)	BPF_CMPXCHG. Fully ordered; returns what was there
  *
- * They compile to the same with clang 14, 19 and 22; tests/integration/hooks checks the one in use.
+ * clang 14, 19 and 22 compile them alike; tests/integration/hooks checks the clang in use.
  * The __sync_ functions leave the choice to the compiler: up to LLVM 19, a __sync_fetch_and_add
- * whose result is not used is an atomic_add, in LLVM 22 a fetch_add. And a relaxed addition whose
- * result is used is wrong: LLVM 22 compiles it without BPF_FETCH, and the result is the number that
- * was added.
+ * whose result is not used is an atomic_add, in LLVM 22 a fetch_add. The result of a relaxed
+ * addition must not be used: LLVM 22 compiles it without BPF_FETCH, and the result is the number
+ * that was added.
  *
  * Up to 6.14, BPF has neither barriers nor ordered loads and stores (since 6.15: BPF_LOAD_ACQ and
  * BPF_STORE_REL). x86 keeps loads in order, and stores, so only the compiler has to be told. On

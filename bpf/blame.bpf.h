@@ -6,8 +6,8 @@
 #include "thread.bpf.h"
 
 /* Whether the current waking is done by an interrupt or softirq; `current` is then only the thread
- * that it interrupted. preempt_count is a per-CPU variable, like the run queue, and is found by its
- * distance from the latter: addresses of variables are known only with CONFIG_KALLSYMS_ALL. */
+ * that it interrupted. preempt_count is found by its distance from the run queue: both are per-CPU
+ * variables, whose addresses are known only with CONFIG_KALLSYMS_ALL. */
 static __always_inline bool in_interrupt(struct task_struct *current)
 {
 	void *rq = current->se.cfs_rq->rq;
@@ -17,7 +17,7 @@ static __always_inline bool in_interrupt(struct task_struct *current)
 		count = cast_int(rq + preempt_count_at);
 	else if (read_files)
 		bpf_probe_read_kernel(&count, sizeof(count), rq + preempt_count_at);
-	/* PREEMPT_RT runs softirqs in threads, and keeps their part of the count there. */
+	/* PREEMPT_RT runs softirqs in threads, which keep the softirq part of the count. */
 	if (is_preempt_rt())
 		count |= current->softirq_disable_cnt;
 	return count & (HARDIRQ_NMI_MASK | SOFTIRQ_OFFSET);
@@ -46,7 +46,7 @@ static __always_inline void copy_comm(char *comm, struct task_struct *task)
 	}
 }
 
-/* Notes who wakes the thread. The idle task wakes nobody itself: it runs what interrupts left. */
+/* Notes who wakes the thread. The idle task counts as an interrupt: it runs what these left. */
 static __always_inline void waking_set(struct task_struct *task, struct thread *thread,
 				       struct task_struct *waker, __u64 now)
 {

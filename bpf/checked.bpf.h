@@ -3,13 +3,13 @@
  * Checks a pointer that may be NULL at the call that returns it, so that every compiler keeps the
  * check before the first use.
  *
- * To a compiler `pointer + 16` is harmless as long as nothing is read there, so it may compute it
- * before the check, although the source checks first; clang 19 and 22 do. The verifier refuses
- * that: "pointer arithmetic on map_value_or_null prohibited" (adjust_ptr_min_max_vals). CHECKED
- * contains the check, and returns the result of an assembler statement in the checked branch. No
- * compiler moves such a statement (volatile) above a branch, so all arithmetic is on a value that
- * the verifier knows: a pointer that is not NULL, or the number 0. It costs no instruction but the
- * check; a caller that checks again does so for free.
+ * A compiler may compute `pointer + 16` before the check, although the source checks first, because
+ * this reads nothing; clang 19 and 22 do so. The verifier refuses it: "pointer arithmetic on
+ * map_value_or_null prohibited" (adjust_ptr_min_max_vals). CHECKED contains the check, and returns
+ * the result of an assembler statement in the checked branch. No compiler moves such a statement
+ * (volatile) above a branch, so all arithmetic is on a value that the verifier knows: a pointer
+ * that is not NULL, or the number 0. CHECKED costs no instruction but the check, and a second check
+ * by the caller costs none.
  */
 #ifndef OFFCPUD_CHECKED_BPF_H
 #define OFFCPUD_CHECKED_BPF_H

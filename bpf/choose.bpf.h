@@ -63,9 +63,9 @@ static __always_inline __u64 block_weight(struct task_struct *task, struct threa
 	return offcpud_sample_chosen(ns, interval, sampling_random(thread)) ? interval : 0;
 }
 
-/* The same for a part of a block. A part is less than the whole only if a walk has counted the
- * rest; then the block has lasted at least OFFCPUD_IN_PROGRESS_AGE_NS, and microseconds are fine
- * enough. No interval exceeds 2^40 ns, so the product does not overflow. */
+/* The time that a part of a block stands for. The part is less than the block only if a walk has
+ * counted the rest. Such a block has lasted at least OFFCPUD_IN_PROGRESS_AGE_NS, so microseconds
+ * are fine enough. No interval exceeds 2^40 ns, so the product does not overflow. */
 static __always_inline __u64 part_weight(__u64 part_ns, __u64 length_ns, __u64 whole_ns)
 {
 	if (whole_ns == length_ns)
@@ -138,7 +138,7 @@ SUBPROGRAM int block_keep(void *ctx, struct task_struct *task, struct thread *th
 	return 0;
 }
 
-/* Of a block that ends now, the part that no walk has counted. Walks count long blocks only, so
+/* The part of an ending block that no walk has counted. Walks count long blocks only, so
  * short ones need no atomic exchange. */
 static __always_inline __u64 block_uncounted(struct thread *thread, __u64 since_ns, __u64 ns)
 {

@@ -93,8 +93,8 @@ static __always_inline void history_advance(struct cpu_history *history, __u64 n
 		history_adjust(history, now);
 }
 
-/* Whether the place at `head` is to name the run that ends now: a long run gets the next place, a
- * short one draws for the place that it shares with those before it. */
+/* Whether the place at `head` is to name the run that ends now. A long run gets the next place. A
+ * short one shares the place of those before it, and names it if it is drawn. */
 SUBPROGRAM bool history_draw(struct cpu_history *history, __u64 now)
 {
 	__u64 ns = now - history->switched_ns, all = now - history->begun_ns;
@@ -125,7 +125,7 @@ static __always_inline void history_end_run(struct cpu_history *history, struct 
 	run->tid = task->pid;
 }
 
-/* The next run begins, at a place of its own unless that of the last one may be shared. */
+/* Begins the next run, at a place of its own unless it may share that of the last one. */
 static __always_inline void history_begin_run(struct cpu_history *history, __u64 now)
 {
 	history->switched_ns = now;
@@ -178,8 +178,8 @@ __noinline int kept_off_add(struct offcpud_kept_off_times *times, __u64 cgroup_i
 
 	if (!times || !thread)
 		return 0; /* cannot happen; for the verifier */
-	/* The verifier of 6.1 knows only of the register that is compared, and the compiler would
-	 * compare `taker` instead of its complement. */
+	/* Makes the compiler compare the complement itself, not `taker`: the verifier of 6.1 knows
+	 * the bounds only of the register that is compared. */
 	asm volatile("" : "+r"(special));
 	if (likely(taker == cgroup_id)) {
 		subject_add(&times->sums_ns[OFFCPUD_KEPT_OFF_SAME], ns);
@@ -198,8 +198,8 @@ __noinline int kept_off_add(struct offcpud_kept_off_times *times, __u64 cgroup_i
 }
 
 /* Adds to the time for which a thread kept the waiting one off. Threads that share an element of
- * `votes` subtract from each other, so one with more than all others there is left (Misra and
- * Gries, Science of Computer Programming 2, 1982). */
+ * `votes` subtract from each other, so it keeps the one that has more than all others together
+ * (Misra and Gries, Science of Computer Programming 2, 1982). */
 static __always_inline void taker_vote(struct cpu_history *history, const struct run *run, __u64 ns)
 {
 	__u32 at = run->tid & (VOTES - 1);

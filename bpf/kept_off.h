@@ -33,7 +33,7 @@ struct offcpud_taker_time {
 
 /*
  * For how long others had the CPU while threads of a cgroup waited for it. Throttled threads are
- * left out: the sum of all equals that of the cgroup's histograms OFFCPUD_RUNQ_WAKEUP and
+ * left out, so the sum of all equals that of the cgroup's histograms OFFCPUD_RUNQ_WAKEUP and
  * OFFCPUD_RUNQ_PREEMPTED. Value of the array `kept_off`, whose element i is for element i of
  * `subjects`.
  */

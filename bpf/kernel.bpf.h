@@ -23,14 +23,14 @@
 #endif
 
 /* A function of its own. The verifier goes through it at each call, with what it knows of the
- * caller's values, so arguments need no checks. It returns 0 if it has no result: otherwise an
- * address of its stack may be left in the register of the result, which the verifier refuses. */
+ * caller's values, so arguments need no checks. One without a result returns 0: otherwise the
+ * register of the result may keep an address of its stack, which the verifier refuses. */
 #define SUBPROGRAM static __noinline
 
 /*
- * Where the kernel has bpf_rdonly_cast, that gives an address a type; the loads after it are plain
- * instructions, which read 0 if they fault. Elsewhere bpf_probe_read_kernel does the same, by a
- * call for each load; these calls made up a fifth of what all hooks cost. The verifier removes the
+ * Gives an address a type, on kernels that have this function. The loads after it are plain
+ * instructions, which read 0 if they fault. On others bpf_probe_read_kernel does the same by a call
+ * for each load; these calls made up a fifth of what all hooks cost. The verifier removes the
  * branch that is not taken.
  */
 extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;

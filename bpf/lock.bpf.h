@@ -11,7 +11,7 @@
 #include "waited_types.bpf.h"
 
 /* Since 6.16, with CONFIG_DETECT_HUNG_TASK_BLOCKER: the address of the lock that a thread waits
- * for, and in the low two bits what it is (include/linux/hung_task.h). */
+ * for, with the kind of the lock in the low two bits (include/linux/hung_task.h). */
 struct task_struct___lock {
 	unsigned long blocker;
 } __attribute__((preserve_access_index));
@@ -60,7 +60,7 @@ struct file_lock___lock {
 #define LOCK_NB	     4
 #define LOCK_UN	     8
 
-#define FILE_LOCKS 8 /* of one file that are looked at */
+#define FILE_LOCKS 8 /* the most that are looked at of one file */
 
 /* The thread's number, if this is the address of a thread. */
 static __always_inline __u32 lock_tid_at(unsigned long owner)
@@ -86,8 +86,8 @@ static __always_inline bool is_in_futex(struct task_struct *task)
 	       syscall_class[number] == OFFCPUD_CLASS_FUTEX;
 }
 
-/* An rt_mutex: a futex with priority inheritance or, under PREEMPT_RT, any lock of the kernel. As
- * below, the thread must still wait for it once its owner was read. */
+/* Describes an rt_mutex: a futex with priority inheritance or, under PREEMPT_RT, any lock of the
+ * kernel. Its owner counts only if the thread still waits for it afterwards. */
 static __always_inline void lock_find_pi(struct offcpud_lock *lock, struct task_struct *task)
 {
 	struct rt_mutex_waiter *waiter = READ_ONCE(task->pi_blocked_on);
@@ -102,8 +102,8 @@ static __always_inline void lock_find_pi(struct offcpud_lock *lock, struct task_
 		lock->owner_tid = lock_tid_at(owner & ~1UL);
 }
 
-/* The lock may be gone, so this reads its memory with probes, and then checks that the thread still
- * waits for it. */
+/* Reads the lock's memory with probes, and then checks that the thread still waits for the lock,
+ * because it may be gone. */
 static __always_inline void lock_find_kernel(struct offcpud_lock *lock, struct task_struct *task)
 {
 	struct task_struct___lock *waiter = (void *)task;
@@ -147,8 +147,8 @@ static __always_inline __u32 file_lock_owner(struct list_head___waited *entry)
 	return tgid > 0 ? tgid : 0;
 }
 
-/* The only process that has locks on the file. 0: there is none; or there are several, and nobody
- * knows which is in the way, because some may have locked other parts. */
+/* The only process that has locks on the file. 0: there is none; or there are several, of which
+ * some may have locked other parts, so nobody knows which one is in the way. */
 static __always_inline __u32 file_locks_owner(struct list_head___waited *head)
 {
 	struct list_head___waited *entry = BPF_CORE_READ(head, next);

@@ -186,7 +186,7 @@ struct offcpud_thread {
 	__u64 waits_ns[OFFCPUD_HIST_KINDS];
 	__u64 kept_off_ns[OFFCPUD_TAKERS]; /* run-queue waits by who had the CPU */
 	__u64 longest_wait_ns;		   /* in a run queue */
-	__u64 kernel_running_ns; /* the scheduler's own count, sum_exec_runtime, since its start */
+	__u64 kernel_running_ns; /* the scheduler's own count, sum_exec_runtime, since it started */
 	__u32 tid;
 	__u32 tgid;
 	__u32 local_tid; /* in the daemon's PID namespace, as in its /proc */

@@ -6,8 +6,8 @@
  * On loopback and between network namespaces of one host the receiver is woken in the softirq of
  * the sender, at the end of its system call: `current` is the sender. But any other softirq may
  * interrupt a thread just as well: of a network card, of a timer, or of another CPU (RPS). So the
- * current thread is a peer only if its system call is for a socket that is the other end of the one
- * that the block waited on.
+ * current thread counts as the peer only if its system call is for the other end of the socket that
+ * the block waited on.
  */
 #ifndef OFFCPUD_PEER_BPF_H
 #define OFFCPUD_PEER_BPF_H
@@ -211,7 +211,7 @@ static __always_inline void peer_set_process(struct offcpud_peer *peer, struct t
 	copy_comm(peer->comm, task->group_leader);
 }
 
-/* Notes, at the waking of a thread, who is current, and the file that its system call is for. */
+/* Notes who is current when a thread is woken, and the file that the call of the former is for. */
 SUBPROGRAM int peer_note_ender(struct chosen *chosen, struct task_struct *woken, __u32 waker_tid)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -264,8 +264,8 @@ static __always_inline bool address_is_loopback(const __u32 *address)
 	return !address[2] && address[3] == bpf_htonl(1);
 }
 
-/* Whether a socket's other end is in its own network namespace for certain: no other host has this
- * address. */
+/* Whether a socket's other end is certainly in the socket's own network namespace, because no other
+ * host has that address. */
 static __always_inline bool socket_is_local(const struct offcpud_socket *socket)
 {
 	return address_is_loopback(socket->remote) || same_address(socket->remote, socket->local);
@@ -273,9 +273,9 @@ static __always_inline bool socket_is_local(const struct offcpud_socket *socket)
 
 /*
  * Whether the local end of `at` is the remote end of `from`. A socket that is bound to no address
- * has all those of its namespace, but nobody knows here which these are. So its port alone says
- * nothing: whoever asks another host turns to such a port, too. Each namespace has a loopback of
- * its own.
+ * has all addresses of its namespace, which are not known here. Its port alone proves nothing,
+ * because `from` may ask another host at the same port; so `from` must be local. Each namespace has
+ * a loopback of its own.
  */
 static __always_inline bool socket_ends_meet(const struct offcpud_socket *at,
 					     const struct offcpud_socket *from)
@@ -293,8 +293,7 @@ static __always_inline bool socket_ends_meet(const struct offcpud_socket *at,
 /*
  * Whether `other` is the other end of the connection of `own`. It is enough if they match at one
  * end: a socket for datagrams often has no remote end, and an address that is translated on the way
- * matches at one end only. A listener is the other end of nothing: that is the socket that it gives
- * to accept().
+ * matches at one end only. A listener is never the other end; the socket from accept() is.
  */
 static __always_inline bool socket_is_other_end(const struct offcpud_socket *own,
 						const struct offcpud_socket *other)

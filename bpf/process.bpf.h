@@ -5,8 +5,8 @@
 
 #include "thread.bpf.h"
 
-/* Set in `threads` of a process that had several threads when it was first seen, so that it is not
- * taken for one with a single thread while they are still being counted one by one. */
+/* Set in `threads` of a process that had several threads when it was first seen. So it does not
+ * pass for one with a single thread while its threads are still being counted one by one. */
 #define NEVER_ALONE 0x40000000
 
 /*
@@ -14,7 +14,7 @@
  * that lock rather than wait without end (EBUSY in an NMI; since 6.15 also EDEADLK and ETIMEDOUT,
  * rqspinlock). So only ENOENT says that a list is empty.
  *
- * An element that cannot be put back is lost until the daemon restarts, which is counted.
+ * Counts an element that cannot be put back: it is lost until the daemon restarts.
  */
 static __always_inline void process_put_back(__u32 index)
 {
@@ -138,11 +138,11 @@ SUBPROGRAM int process_join(struct task_struct *task, struct thread *thread, boo
  * A thread ends. The last one gives the place and the histograms of its process back: no thread
  * that could add to them is left.
  *
- * Only while the first walk still counts a process's threads, the last counted one may end although
- * others live. Then the process gets another place, with histograms from 0 on. A thread that is
- * counted at this very moment may stay with the place that was given back, and share it with
- * whoever takes it next. Both happen only if a thread ends during the walk, right after it was
- * counted; a place that is never given back would be worse.
+ * There is one exception: while the first walk still counts a process's threads, the last one
+ * counted so far may end although others live. Then the process gets another place, with histograms
+ * from 0 on. A thread that is counted at this very moment may stay with the place that was given
+ * back, and share it with whoever takes it next. Both need a thread that ends during the walk,
+ * right after it was counted; a place that is never given back would be worse.
  */
 SUBPROGRAM int process_leave(struct thread *thread)
 {

@@ -12,7 +12,7 @@
 /* Whether a thread that leaves the CPU stays queued. `state` is the tracepoint's prev_state,
  * because a waker may already have rewritten task->__state. Up to 6.15 prev_state is stale if a
  * signal was pending (fixed by 8feb053d5319, 6.16); such a thread is still on the run queue. A
- * blocked thread is there only by delayed dequeue (6.12, 152e11f6df29). */
+ * blocked thread is on it only by delayed dequeue (6.12, 152e11f6df29). */
 static __always_inline bool stays_runnable(struct task_struct *task, bool preempt, __u32 state)
 {
 	if (preempt || !(state & TASK_SLEEPS))
@@ -104,7 +104,7 @@ static __always_inline __u32 class_of_file(struct task_struct *task, unsigned lo
 		return OFFCPUD_CLASS_PIPE;
 	if (type == S_IFSOCK)
 		return OFFCPUD_CLASS_NETWORK;
-	/* Before the type: anonymous inodes have none up to 6.15, and S_IFREG since 6.16. */
+	/* Decides before the type: anonymous inodes have none up to 6.15, and S_IFREG since. */
 	magic = inode_magic(inode);
 	if (magic == ANON_INODE_FS_MAGIC)
 		return OFFCPUD_CLASS_POLL;
@@ -113,8 +113,8 @@ static __always_inline __u32 class_of_file(struct task_struct *task, unsigned lo
 	return OFFCPUD_CLASS_OTHER;
 }
 
-/* How much of a function's name is compared. It tells the functions below apart; the walk has no
- * room for more on the stack. */
+/* How many bytes of a function's name are compared: enough to tell the functions below apart. The
+ * walk has no room for more on the stack. */
 #define NAME_START		 15
 #define IS_FUNCTION(start, name) (!bpf_strncmp(start, NAME_START, name))
 

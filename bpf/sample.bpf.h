@@ -58,7 +58,7 @@ static __always_inline void sample_describe_waiter(struct offcpud_sample *sample
 }
 
 /* Appends at most `most` frames of a user stack to the `frames` frames at `at`, and releases the
- * stack. Returns their number; `end` says how the stack ends. */
+ * stack. Returns how many it appended; `end` says how the stack ends. */
 static __always_inline __u32 stack_append_user(struct offcpud_unwind_stack *stack, __u64 *at,
 					       __u32 frames, __u32 most, __u32 *end)
 {

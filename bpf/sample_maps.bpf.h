@@ -17,8 +17,8 @@ OFFCPUD_ASSERT(OFFCPUD_SAMPLE_FRAMES <= SAMPLE_FRAMES_MASK, "all stacks");
 OFFCPUD_ASSERT((OFFCPUD_STACK_FRAMES & (OFFCPUD_STACK_FRAMES + 1)) == 0, "it is a mask, too");
 OFFCPUD_ASSERT((OFFCPUD_WAKER_FRAMES & (OFFCPUD_WAKER_FRAMES + 1)) == 0, "it is a mask, too");
 
-/* Of the process that was current when a chosen block ended: the file that its system call is for,
- * the file's inode (both are addresses that are only compared), and the socket, if it is one. */
+/* The file for which the current thread made its system call when a chosen block ended; its inode
+ * (both are addresses that are only compared); and the socket, if the file is one. */
 struct peer_ender {
 	__u64 file;
 	__u64 inode;
@@ -93,11 +93,11 @@ __u32 sample_states SETTING = 0;
 __u64 sample_min_ns SETTING = 0;
 __u64 sample_max_ns SETTING = 0;
 /* By stratum, row after row. A block of length d is kept with probability min(1, d / interval) and
- * stands for max(d, interval) of that moment, so every sum over samples is unbiased, whatever the
- * lengths and whatever intervals change to. */
+ * stands for max(d, interval), by the interval of that moment. So every sum over samples is
+ * unbiased, whatever the lengths, and however intervals change. */
 __u64 sample_intervals_ns[OFFCPUD_SAMPLE_STRATA] SETTING = {};
-/* Targets, by number in the daemon's PID namespace, and their interval, which is used where it is
- * shorter than the stratum's: with the latter, a profile of one process would be coarse. */
+/* Targets, by number in the daemon's PID namespace, and their interval. It is used where it is
+ * shorter than the stratum's, which would make the profile of one process coarse. */
 __u64 target_interval_ns SETTING = 0;
 __u32 targets[OFFCPUD_TARGETS] SETTING = {};
 __u32 target_count SETTING = 0;

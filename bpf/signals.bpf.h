@@ -16,11 +16,10 @@
  * Whether a signal wakes the thread, which sleeps in this state; call it at the waking. The kernel
  * adds a signal to the pending ones before it wakes a thread for it, also when a process ends as a
  * whole (kernel/signal.c: __send_signal_locked, zap_other_threads). The same conditions make it set
- * TIF_SIGPENDING (recalc_sigpending_tsk). But the number of that flag is in no type: it is 2 on
- * x86, and 1 where x86 has the generic flags (include/asm-generic/thread_info_tif.h).
+ * TIF_SIGPENDING (recalc_sigpending_tsk). That flag is not read, because its number is in no type:
+ * it is 2 on x86, and 1 where x86 has the generic flags (include/asm-generic/thread_info_tif.h).
  *
- * While one thread has yet to take a signal that was sent to its process, this is true of the
- * others as well.
+ * A signal that was sent to the process counts for each of its threads until one has taken it.
  */
 static __always_inline bool is_signalled(struct task_struct *task, __u32 state)
 {

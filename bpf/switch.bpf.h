@@ -64,7 +64,7 @@ static __always_inline bool woken_too_early(struct task_struct *task, struct thr
 	woken_ns = READ_ONCE(thread->waking.ns);
 	smp_rmb();
 	if (!task_is_being_woken(task)) {
-		/* A waker that came and went meanwhile has left TASK_WAKING. */
+		/* A waker that came and went meanwhile has set TASK_WAKING. */
 		smp_rmb();
 		if (READ_ONCE(task->__state) != TASK_WAKING) {
 			thread->block.stale_waking_ns = woken_ns;
@@ -81,7 +81,7 @@ static __always_inline __u64 time_later(__u64 one, __u64 other)
 	return (__s64)(one - other) < 0 ? other : one;
 }
 
-/* Answers the same question when the thread takes a CPU again, for a waker that had not yet set
+/* The same as woken_too_early() when the thread takes a CPU again, for a waker that had not yet set
  * TASK_WAKING at the switch-out. A stale waking did not end this block, nor did one long before it:
  * the thread ran on after both. */
 #define WOKEN_BEFORE_NS 1000000
@@ -179,8 +179,8 @@ static __always_inline __u64 taker_id(struct task_struct *task, struct offcpud_s
 	return subject && subject->cgroup_id ? subject->cgroup_id : OFFCPUD_TAKEN_BY_OTHER;
 }
 
-/* Ends the run of a thread. Returns what the thread counts as to those that it kept off: a cgroup
- * id or an OFFCPUD_TAKEN_BY_*. */
+/* Ends the run of a thread. Returns the taker as which the thread counts: a cgroup id or an
+ * OFFCPUD_TAKEN_BY_*. */
 static __always_inline __u64 thread_leave_cpu(struct task_struct *task, struct task_struct *next,
 					      bool preempt, __u32 state, __u32 cpu, __u64 now)
 {

@@ -79,7 +79,7 @@ static __always_inline struct offcpud_unwind_mapping *mapping_at(struct unwind_w
 	return bpf_map_lookup_elem(&unwind_mappings, &key);
 }
 
-/* Takes what the kernel maps at an address of the current thread as the mapping of the frame. */
+/* Sets the frame's mapping to what the kernel maps at an address of the current thread. */
 static long take_area(struct task_struct *task, struct vm_area_struct *area, void *unused)
 {
 	struct unwind_walk *walk = unwind_walk_here();
@@ -108,8 +108,8 @@ static long take_area(struct task_struct *task, struct vm_area_struct *area, voi
 	return 0;
 }
 
-/* Finds the mapping of an address, mostly the same as that of the frame before. The daemon learns
- * of a process some time after it began. Until then the kernel is asked, where this is possible. */
+/* Finds the mapping of an address, mostly the same as that of the frame before. Asks the kernel,
+ * where this is possible, until the daemon has learnt of a new process. */
 static __always_inline bool find_mapping(struct unwind_walk *walk, __u64 pc)
 {
 	struct offcpud_unwind_mapping *mapping;
@@ -127,7 +127,7 @@ static __always_inline bool find_mapping(struct unwind_walk *walk, __u64 pc)
 	return !error && pc >= walk->mapping.begin && pc < walk->mapping.end;
 }
 
-/* The last row of a page that begins at or below `low`. */
+/* The last of a page's rows that begin at or below `low`. */
 static __always_inline __u32 find_row(struct offcpud_unwind_chunk *chunk,
 				      struct offcpud_unwind_page *page, __u32 low)
 {
@@ -183,9 +183,8 @@ static __always_inline int step_to(struct unwind_walk *walk, __u64 sp, __u64 ret
 	return return_address ? WALK_ON : unwind_stop(walk, OFFCPUD_UNWIND_END_ROOT);
 }
 
-/* Steps from the frame of a signal handler (struct rt_sigframe in the kernel's arch/x86, without
- * its return address, which is popped): a ucontext, with the sigcontext at 40 bytes, and in that
- * rbp 80 bytes after r8. */
+/* Steps from the frame of a signal handler. It is a struct rt_sigframe (arch/x86) whose return
+ * address is popped: a ucontext, which has a sigcontext at 40 bytes, which has rbp at 80 bytes. */
 static __always_inline int step_from_signal(struct unwind_walk *walk)
 {
 	struct {
@@ -217,8 +216,8 @@ static __always_inline bool step_from_stub(struct unwind_walk *walk)
 	return step_to(walk, walk->sp + sizeof(return_address), return_address) == WALK_ON;
 }
 
-/* Whether the code is what signal handlers return to and has no table: mov $15, %eax (or %rax);
- * syscall. */
+/* Whether the code, which has no table, is that to which signal handlers return: mov $15, %eax (or
+ * %rax); syscall. */
 static __always_inline bool is_sigreturn(struct unwind_walk *walk)
 {
 	__u64 code = 0;
@@ -387,8 +386,8 @@ static __always_inline void unwind_unlock(struct unwind_walk *walk)
 	smp_store_release(&walk->locked, 0); /* pairs with xchg in unwind_lock() */
 }
 
-/* Whether the walk that paused on this CPU is this one, to be continued. One of another thread, or
- * of another `episode` of this thread, is given up. */
+/* Whether this walk continues the one that paused on this CPU. Gives up a paused walk of another
+ * thread, or of another `episode` of this thread. */
 static __always_inline bool unwind_goes_on(struct unwind_walk *walk, struct task_struct *task,
 					   __u64 episode)
 {

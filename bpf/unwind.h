@@ -108,9 +108,9 @@ struct offcpud_unwind_mapping {
 };
 
 /* Key of the hash `unwind_files`: a file that may be mapped by a process which the daemon does not
- * know yet. Device and inode are those of /proc/PID/maps, which differ from those of stat() on
- * overlayfs and btrfs. But on btrfs the device is that of stat(): in /proc/PID/maps all subvolumes
- * of a file system have the same device, and their inode numbers repeat. `size` is part of the key
+ * know yet. Device and inode are those of /proc/PID/maps, which on overlayfs differ from those of
+ * stat(). On btrfs the device is that of stat(), because in /proc/PID/maps all subvolumes of a file
+ * system have the same device, and their inode numbers repeat. `size` is part of the key
  * because inode numbers are reused, mostly for files of another size. */
 struct offcpud_unwind_file_key {
 	__u64 inode;

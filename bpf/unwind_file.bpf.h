@@ -88,7 +88,7 @@ static __always_inline struct offcpud_unwind_file *mapped_file(struct file *mapp
 
 	if (file)
 		return file;
-	/* The daemon names files as /proc/PID/maps does; older kernels name this one there. */
+	/* The daemon names files as /proc/PID/maps does: on older kernels always by this inode. */
 	return file_of(inode, inode->i_ino, inode->i_size, inode->i_sb->s_dev,
 		       inode->i_sb->s_magic);
 }

@@ -39,7 +39,7 @@ struct {
 	__type(value, struct offcpud_unwind_file);
 } unwind_files SEC(".maps");
 
-/* The prototype of a chunk. The daemon makes another one when all are full, so a host with few
+/* The prototype of a chunk. The daemon makes a new chunk when all are full, so a host with few
  * programs does not pay for the limit. It has sizes instead of types, because libbpf 1.1 finds no
  * size of a type that is used only inside of another map. */
 struct unwind_chunk_map {

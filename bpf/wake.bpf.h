@@ -18,7 +18,7 @@ static __always_inline void thread_begin(struct thread *thread, __u32 state, __u
 	smp_store_release(&thread->state, state);
 }
 
-/* The same where it may be the first state that is seen to begin. */
+/* The same where this may be the thread's first state that is seen to begin. */
 static __always_inline void thread_begin_first(struct thread *thread, __u32 state, __u64 now)
 {
 	if (!thread->sums.born_ns)
@@ -54,15 +54,15 @@ static __always_inline void waking_count(struct offcpud_subject *subject, struct
 {
 	__u64 from = (__u64)thread->waking.waker - 1;
 
-	/* As in kept_off_add(): clang 16 and later would compare `waker`, and the verifier of 6.1
+	/* As in kept_off_add(). Clang 16 and later would compare `waker`; then the verifier of 6.1
 	 * would know nothing of `from`, which is one less. */
 	asm volatile("" : "+r"(from));
 	if (subject && from < OFFCPUD_WAKERS)
 		subject_add(&subject->wakeups[from], 1);
 }
 
-/* Accounts a block that ends now, and who ended it. It ends when somebody wakes the thread, which
- * is when the wait for a CPU begins. */
+/* Accounts a block that ends now, and who ended it. A block ends, and the wait for a CPU begins,
+ * when somebody wakes the thread. */
 SUBPROGRAM int block_end(struct task_struct *task, struct thread *thread, __u64 now)
 {
 	struct account account;
@@ -104,17 +104,17 @@ SUBPROGRAM int thread_requeue(struct task_struct *task, struct thread *thread, _
 	return 0;
 }
 
-/* Whether a thread of which no event has been seen was asleep. Until everything is attached,
- * switches are not seen, so a walk finds out what the thread does. */
+/* Whether a thread of which no event has been seen was asleep. False until all programs are
+ * attached, because its switches may not be seen; a walk finds out what the thread does. */
 static __always_inline bool task_was_asleep(struct task_struct *task)
 {
 	return READ_ONCE(attached) && !task->on_cpu &&
 	       !stays_runnable(task, false, TASK_INTERRUPTIBLE);
 }
 
-/* Accounting a short block together with the wait for a CPU that follows costs half as much as
- * accounting each by itself. Until that wait ends the block is missing in the histograms, so this
- * is for short ones only: a thread may wait long for a CPU. */
+/* A block shorter than this is accounted together with the wait for a CPU that follows, at half the
+ * cost of accounting each by itself. A longer one is accounted at once: a thread may wait long for
+ * a CPU, and meanwhile the block would be missing in the histograms. */
 #define ACCOUNT_LATER_NS 1000000
 
 static __always_inline bool block_is_short(struct thread *thread, __u64 now)
