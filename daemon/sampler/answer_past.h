@@ -12,7 +12,7 @@ class AnswerPast {
  public:
   enum class Habit : std::uint8_t {
     Unknown,  // too little is known, or answers take long at times
-    Soon,     // answers come soon, so one that does not is no job that is still to come
+    Soon,     // answers come soon, so a long wait is for an answer, not for a job still to come
     Work,     // answers mostly come late, or each after the same whole number of seconds: the other
               // side has nothing to say until then
   };
@@ -23,9 +23,9 @@ class AnswerPast {
   static constexpr float kFewest = 10, kMostSlow = 0.02F;
   // This many late answers are Habit::Work, if most of the last ten minutes or so were late.
   static constexpr std::uint8_t kLateOnes = 3;
-  // Of the waits from kSoonSeconds to kLateSeconds, this many more must have ended by one timeout
-  // than otherwise, and they must have most of the time of the last minute or so: Habit::Work.
-  // A longer timeout says nothing: a gateway in front of a hung server gives up after 30.0 s each
+  // This is Habit::Work, too: of the waits from kSoonSeconds to kLateSeconds, this many more ended
+  // by one timeout than otherwise, and they took most of the time of the last minute or so. A
+  // longer timeout says nothing: a gateway in front of a hung server gives up after 30.0 s each
   // time, too.
   static constexpr float kSameOnes = 5;
   // A wait that ends within kTooLateSeconds of a whole second ended by a timeout: Redis looks ten

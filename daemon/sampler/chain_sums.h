@@ -28,10 +28,10 @@ ChainedBlock chained(const EndedBlock& block, const offcpud_sample& sample, Wait
 // each cgroup of the waiters, and for each process. Used by one thread.
 class ChainSums {
  public:
-  // Rows of one cgroup and of one process: the longest; the rest is Unknown.
+  // The most rows of one cgroup and of one process: the longest ones; the rest is Unknown.
   static constexpr std::size_t kMostOfCgroup = 64, kMostOfProcess = 32;
-  // Rows of all processes together. Those of the processes that waited longest are kept; of the
-  // others nothing is told.
+  // The most rows of all processes together. Those of the processes that waited longest are kept;
+  // of the others nothing is told.
   static constexpr std::size_t kMostOfProcesses = 2'048;
   // While summing: paths of one cgroup or process, of all cgroups and of all processes, and pieces
   // of all waits. What is beyond is Unknown.
@@ -47,8 +47,8 @@ class ChainSums {
   ChainSums(WindowPaths& paths, PeerNames& names, const Intervals& intervals)
       : paths_(paths), names_(names), intervals_(intervals) {}
 
-  // Divides those `waits` that are actionable, are for no child of one's own, and whose peer's
-  // thread is known; of each, the part after `begin_ns`. `is_whole`: no block is missing in the
+  // Divides the part after `begin_ns` of each of the `waits` that is actionable, is not for a child
+  // of the waiter, and has a peer whose thread is known. `is_whole`: no block is missing in the
   // chains. If one is, a thread is said to run only if its own account says so.
   void add(std::span<const ChainedBlock> waits, std::uint64_t begin_ns,
            const IntervalChains& chains, bool is_whole);
@@ -86,7 +86,7 @@ class ChainSums {
 
   [[nodiscard]] Rows divide(const ChainedBlock& wait, const std::string& on,
                             const IntervalChains& chains, bool is_whole);
-  // Returns how many paths there are more.
+  // Returns by how many paths `rows` has grown.
   static std::size_t add_path(Rows& rows, std::size_t in_all, const Key& key, const Sum& of_wait,
                               double stands_for);
   static void add_unseen(Rows& rows);

@@ -26,12 +26,12 @@ struct StackTexts {
   static constexpr std::size_t kMostOfOne = 256;
 
   SharedTexts user, kernel;  // innermost first
-  bool shortened = false;    // each below kMostOfOne, because all together were too long
+  bool shortened = false;    // all cut below kMostOfOne, because together they were too long
 };
 StackTexts texts_of(std::span<const StackFrame> user, std::span<const StackFrame> kernel);
 
-// What the waits with one stack are for by the stack itself, and which evidence may say otherwise.
-// Used by one thread.
+// What the waits with one stack are for, as far as the stack itself tells, and which evidence may
+// say otherwise. Used by one thread.
 class ExaminedStack {
  public:
   // What is known of the stack besides what its waits are for.
@@ -41,7 +41,7 @@ class ExaminedStack {
     ProcessPlace at;
     std::uint64_t caller = 0;  // ThreadAtPlace::caller
     ShareOwner owner;          // whose process it is
-    // PlacePasts::place_of(); 0: its past does not matter, as what its waits are for is known.
+    // PlacePasts::place_of(); 0: its past is not needed to know what its waits are for.
     std::uint64_t past = 0;
   };
   // `wait` has its functions, even if it is idle. `room` counts the stack as long as it lives.

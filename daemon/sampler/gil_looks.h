@@ -33,10 +33,10 @@ class GilLooks {
   static constexpr std::size_t kMostOfProcess = 256;  // waiting threads in one look
   // Waiting threads of the latest looks: of one user, and of all.
   static constexpr std::size_t kMostOfUser = 2'048, kMostOfAll = 8'192;
-  // Who waits for a GIL that goes from hand to hand is told for this long after the look.
+  // After a look, the threads that wait for a GIL that changes hands are told for this long.
   static constexpr std::chrono::seconds kGoodFor{3};
   static constexpr std::uint8_t kMostUnseen = 3;  // looks without a thread that waited
-  // Where the GIL is, is read again after this time: the process may run another program.
+  // The GIL's address is read again after this time: the process may run another program.
   static constexpr std::chrono::seconds kFoundFor{60};
 
   // All must outlive the object.
@@ -48,8 +48,8 @@ class GilLooks {
   // Ends the look at this process: reads its GIL if somebody waits or waited for it.
   void end_look();
 
-  // Who waits, by the latest look at each process. Reads the GILs again, as a holder may have given
-  // its away since, and asks the kernel for the holders, of which each must be a thread that lives.
+  // Who waits, by the latest look at each process. Reads the GILs again, because a holder may have
+  // given its GIL away since. Asks the kernel for the holders; each must be a thread that lives.
   Result<std::vector<GilWait>> take(StackSource& kernel);
 
   // Waiting threads for which there was no room, since the start; once for each look. Also those

@@ -22,10 +22,10 @@ namespace offcpud {
 
 // Finds who holds the locks for which the blocked threads of a walk wait: the kernel tells some
 // holders itself, the memory of programs others. A holder is reported if the last two walks agree.
-// If a single thread waits for a lock in memory, and has waited for kSureNs, it is enough if two
-// readings in one walk agree, and the walk before saw no other holder: whoever frees the lock wakes
-// the thread that waits for it. In a convoy each waits while many have the lock in turn. A lock
-// that changes hands has no holder. Used by one thread.
+// Two readings in one walk are enough if a single thread waits for a lock in memory, has waited for
+// kSureNs, and the walk before, if it read the lock, saw the same holder: whoever frees the lock
+// would have woken that thread. In a convoy each thread waits while many have the lock in turn. A
+// lock that changes hands has no holder. Used by one thread.
 class HolderFinder {
  public:
   static constexpr std::uint64_t kSureNs = 1'000'000'000;

@@ -31,8 +31,8 @@ namespace offcpud {
 // keep a living process outside. Used by one thread; the tables must outlive it.
 class KernelRoom {
  public:
-  // The most CPU time that can be saved up, and the time available at the start, for running
-  // processes.
+  // The most CPU time that can be saved up; and the time available at the start, for processes that
+  // run already.
   static constexpr std::chrono::milliseconds kSaved{50};
   static constexpr std::chrono::milliseconds kAtStart{500};
 

@@ -58,9 +58,9 @@ class LateTables {
  private:
   struct Process {
     ShareOwner user;
-    // Where the mappings without a table begin, in order, by object; neither is ever empty.
-    // Counting them would not do: a process that is put in step by step may report one twice, or
-    // the end of one that was never in.
+    // Where the mappings without a table begin, in order, by object; no vector is ever empty. A
+    // count would not do: while a process is put in step by step, a mapping may be reported twice,
+    // or its end although it was never in.
     std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> mappings;
   };
   void forget(std::uint32_t tgid, std::uint64_t object);
@@ -69,7 +69,7 @@ class LateTables {
   std::unordered_map<std::uint64_t, std::unordered_set<std::uint32_t>> processes_;  // by object
   std::unordered_map<std::uint32_t, Process> objects_;                              // by process
   ObjectTurns to_tell_;  // processes whose entries must be written again
-  std::unordered_map<std::uint32_t, std::uint64_t> told_below_;  // addresses, of those told in part
+  std::unordered_map<std::uint32_t, std::uint64_t> told_below_;  // address, by process told in part
 };
 
 }  // namespace offcpud

@@ -67,8 +67,8 @@ class NamingQueue {
   // What waits were for, in all intervals examined since the last call.
   [[nodiscard]] StratumTimes take_stratum_times() { return strata_->take(); }
 
-  // Code made at run time can be named only while its process runs. If the stack contains such
-  // code, this reads the names, once for each process.
+  // Reads the names of code made at run time, if the stack contains such code; once for each
+  // process. Such code can be named only while its process runs.
   void read_runtime_names(const BlockSum& sum);
   // Reads them again for later stacks, because programs go on making code.
   void forget_runtime_names() { runtime_loads_.clear(); }

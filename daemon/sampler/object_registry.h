@@ -27,8 +27,8 @@ namespace offcpud {
 // maps, its file to the thread that reads symbols; each for the user who maps it first. Used by one
 // thread; all arguments must outlive it.
 //
-// Making tables uses time of this thread, and all stacks depend on the thread, so each user has a
-// share of the time (CpuShares). Code of objects beyond a user's share is walked by frame pointers
+// Each user has a share of this thread's time for making tables (CpuShares), because all stacks
+// depend on the thread. Code of objects beyond a user's share is walked by frame pointers
 // until the user has time again; then their tables are made, and the processes that map them get
 // them (LateTables).
 class ObjectRegistry final : public MappingObserver {
@@ -61,8 +61,8 @@ class ObjectRegistry final : public MappingObserver {
   // and some that were passed on before the root of their process could be opened. Call it often.
   void offer_again(MonotonicTime now);
 
-  // Tables that were not made at once because their user had no time left, or they could not be
-  // written.
+  // Tables that were not made at once, because their user had no time left or because they could
+  // not be written.
   [[nodiscard]] std::uint64_t late_tables() const { return late_tables_; }
 
   // The number of copies of objects without a table: their user had no time left, or they were
@@ -147,7 +147,7 @@ class ObjectRegistry final : public MappingObserver {
   OpenedFile::Outcome make_late_table(const ObjectTurns::Turn& turn, const MappingsOf& mappings_of);
   OpenedFile open_from_any(std::uint64_t id, Object& object, const MappingsOf& mappings_of);
   void tell_late_tables(const MappingsOf& mappings_of);
-  // Returns whether all of these have been told.
+  // False: some of `mappings` are still to be told of.
   bool tell_some(LateTables::Telling& telling, std::span<const Mapping> mappings);
   // Whether the kernel's map does not name the table of the mapped object.
   [[nodiscard]] bool lacks_table(std::uint32_t tgid, const Mapping& mapping) const;

@@ -18,8 +18,8 @@ namespace offcpud {
 // they waited on. Summed over all peers, it equals what EndedWaits and SiteWaits have.
 class PeerSums {
  public:
-  // This many rows of a cgroup, the longest, name both processes. The rest is summed by whom it
-  // waited on, in as many rows again, and what remains in "(other)".
+  // The longest rows of a cgroup, this many, name both processes. The rest is summed by whom it
+  // waited on, in as many rows again, and what then remains is in "(other)".
   static constexpr std::size_t kMostOfCgroup = 256;
 
   // Both must outlive the object.

@@ -49,10 +49,10 @@ class PlacePasts {
 
   explicit PlacePasts(std::size_t most = kMost);
 
-  // A number for a place: the same if the functions of the program (if there are none, of the
-  // kernel), the path of the cgroup, the name of the process and the reason are. Valid as long as
-  // the object; never 0. Nobody can choose names that give two places one number. The kernel's
-  // innermost functions vary: a sample taken before the thread left the CPU has fewer of them.
+  // The number of a place. Waits have the same one if their functions of the program (if there are
+  // none, of the kernel), path of the cgroup, name of the process and reason are the same. Valid as
+  // long as the object; never 0. Nobody can choose names that give two places one number. The
+  // kernel's innermost functions vary: a sample taken before the thread left the CPU has fewer.
   [[nodiscard]] std::uint64_t place_of(std::string_view unit, const offcpud_sample& sample,
                                        std::span<const StackFrame> user,
                                        std::span<const StackFrame> kernel) const;
@@ -77,14 +77,14 @@ class PlacePasts {
   void learn_answer(std::uint64_t place, std::uint64_t length_ns, double waits, bool is_first);
   // Unknown for a place that is not known.
   [[nodiscard]] AnswerPast::Habit habit_at(std::uint64_t place) const;
-  // In this window, too many waits of these units have no stack, so waits may have ended at their
-  // places unnoticed. Call it after learn().
+  // Notes that waits may have ended unnoticed at places of these units, because too many of their
+  // waits in this window have no stack. Call it after learn().
   void deafen(const std::set<std::uint64_t>& units);
 
-  // What was usual at the place before a block began at `since_ns` that still lasts. Null: the
-  // place did not go silent when the block began, or has not been silent for much longer than any
-  // of its waits took; or too little is known of it. Also null if the silence is longer than the
-  // place was seen to be lively, because silence may be usual from now on.
+  // What was usual at the place until a block began at `since_ns` that still lasts. Null unless the
+  // place went silent when the block began, has been silent for much longer than any of its waits
+  // took, and enough is known of it. Also null once it has been silent for longer than it was seen
+  // to be lively, because silence may be usual from then on.
   [[nodiscard]] std::shared_ptr<const UsualWaits> usual_of(std::uint64_t place,
                                                            std::uint64_t since_ns) const;
 

@@ -54,8 +54,8 @@ class PythonStacks {
   [[nodiscard]] bool knows(const offcpud_sample& sample) { return known_of(sample) != nullptr; }
 
   // Finds the CPython of the sample's process, so that it is looked at. `user`: the sample's stack.
-  // Does so for blocks of the reason for which threads wait for the GIL, since read() does not find
-  // processes in which no block lasts.
+  // Only for blocks with the reason of waits for the GIL: read() misses processes in which no block
+  // lasts.
   void note(const offcpud_sample& sample, std::span<const LocatedFrame> user);
 
   // Ends a look at some threads: more may be read in the next one.

@@ -16,8 +16,8 @@
 
 namespace offcpud {
 
-// Sums, of the waits for locks that ended within a window, which threads ended them: by the cgroup
-// of who waited and by site. Used by one thread.
+// Sums the waits for locks that ended within a window: by the thread that ended them, the cgroup of
+// who waited, and the site. Used by one thread.
 class ReleaseSums {
  public:
   // The most threads of one place, besides "others", and the most rows of all places together. If

@@ -57,9 +57,9 @@ struct SamplerReports {
   // The heartbeats of its two threads; may be null.
   std::shared_ptr<Heartbeat> stacks, symbols;
 
-  // Starts another piece of work of the sampler's thread, in case it hangs. A piece is small, such
-  // as one object or one thread: many of them on a busy host are no hang.
-  // `subject`: of the work: a path or a process.
+  // Tells the heartbeat that the sampler's thread begins another piece of work. A piece is small,
+  // such as one object or one thread, so that many of them on a busy host are no hang. `subject`:
+  // the path or process on which it works.
   void at(const char* work, std::string_view subject = {}) const {
     if (stacks) stacks->begin(work, subject);
   }

@@ -30,15 +30,15 @@ inline std::uint64_t name_hash(const StackFrame& frame) {
   return std::max<std::uint64_t>(hash, 1);
 }
 
-// Numbers a place, ThreadAtPlace::place: a reason and the frames of the program, outermost first.
+// Numbers a place (ThreadAtPlace::place) by a reason and the program's frames, outermost first.
 //
 // Two kinds of stacks count from an inner frame on only, because their outer frames differ from
 // thread to thread, or change while the program runs:
 // - what a team of OpenMP runs: its first thread has other callers than the rest;
-// - the waits of Java on which rules ask for evidence, from the innermost function with a name that
-//   is none of Java's own library. Which functions further out have a name depends on what was
-//   compiled when. So does which functions of the library are inlined; only the innermost of these
-//   counts. The walk need not reach the root: it does not where callers were compiled a moment ago.
+// - the waits of Java on which rules ask for evidence, from the innermost named function outside of
+//   Java's own library. What was compiled when decides which functions further out have a name, and
+//   which functions of the library are inlined; of the library's, only the innermost counts.
+//   The walk need not reach the root: it does not where callers were compiled a moment ago.
 class PlaceNumber {
  public:
   // What a frame is to a place.
@@ -55,7 +55,7 @@ class PlaceNumber {
   explicit PlaceNumber(std::size_t reason)
       : basis_(hash_joined(kHashBasis, reason)), hash_(basis_), inner_(basis_) {}
 
-  // `name`: name_hash(). Part::Any of the wrong frames only makes places apart.
+  // `name`: name_hash(). Part::Any for a frame of another part only makes one place several.
   void add(std::uint64_t name, Part part = Part::Any);
   void add(const StackFrame& frame) { add(name_hash(frame), part_of(frame)); }
 
@@ -66,10 +66,10 @@ class PlaceNumber {
   // threads of Go wake each other as threads that wait for a lock do.
   [[nodiscard]] std::uint64_t number(bool reached_root = true) const;
 
-  // ThreadAtPlace::caller: of Java, the function from which on the place counts, and in which
-  // function of the virtual machine it waits; else 0.
+  // ThreadAtPlace::caller. For Java, it stands for the function from which on the place counts and
+  // the function of the virtual machine in which the thread waits; else 0.
   [[nodiscard]] std::uint64_t caller() const { return caller_; }
-  // Whether functions of Java's library that have names are further in.
+  // Whether named functions of Java's library are further in than that function.
   [[nodiscard]] bool has_library() const { return has_library_; }
 
  private:
@@ -78,11 +78,11 @@ class PlaceNumber {
 
   std::uint64_t basis_;
   std::uint64_t hash_;         // of all frames
-  std::uint64_t inner_;        // of those from the last one on at which a place may begin
-  std::uint64_t library_ = 0;  // the last one of Java's library within these, not in `inner_` yet
+  std::uint64_t inner_;        // of the frames from the last one on at which a place may begin
+  std::uint64_t library_ = 0;  // the last one of Java's library within these; not yet in `inner_`
   bool has_frames_ = false, has_names_ = true;
   bool is_inner_ = false;          // `inner_` is the place
-  bool is_java_ = false;           // it is, if the thread parks further in
+  bool is_java_ = false;           // `inner_` will be, if the thread parks further in
   std::uint64_t application_ = 0;  // the function from which on it counts then
   std::uint64_t caller_ = 0;
   bool has_library_ = false;
@@ -105,8 +105,8 @@ inline ProcessPlace place_of_followed(const ProcessPlace& at) {
   return place_beside(at, 2);
 }
 
-// The key for the waits of one thread there whose interpreted functions were known, and what these
-// rules (WaitClassifier::generation()) said of them.
+// The key for what these rules (WaitClassifier::generation()) said of the waits of one thread there
+// whose interpreted functions were known.
 inline ProcessPlace place_of_thread(const ProcessPlace& at, std::uint32_t tid,
                                     std::uint32_t generation) {
   return place_beside(place_beside(at, (std::uint64_t{tid} << 2) + 3), generation);

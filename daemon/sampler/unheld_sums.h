@@ -11,7 +11,7 @@
 
 namespace offcpud {
 
-// What was seen of locks without a holder, by cgroup; of GILs apart from other locks.
+// Sums what was seen of locks without a holder, by cgroup; GILs apart from other locks.
 class UnheldSums {
  public:
   void add(std::uint64_t cgroup_id, bool is_gil, LockLook look) {

@@ -26,8 +26,8 @@ namespace offcpud {
 // by one thread.
 class WaitCounting {
  public:
-  // The most blocks that are remembered, more than two windows can note. Beyond it, those of this
-  // window that found no room are forgotten.
+  // The most blocks that are remembered, more than two windows can note. Beyond it, blocks of this
+  // window for which WaitSums has no room are forgotten.
   static constexpr std::size_t kMostTold = WaitSums::kMostBlocks / 2 * 5;
   // The most memory for the sums of the open window and of those that are being named.
   static constexpr std::size_t kMostBytes = std::size_t{32} << 20;
@@ -41,8 +41,8 @@ class WaitCounting {
 
   void set_options(const SamplerOptions& options);
 
-  // The blocks that it needs, even those that snapshots leave out. Only reasons that snapshots
-  // leave out are not sampled: their time is known exactly, as `unknown`.
+  // The blocks that it needs: all but those with reasons that snapshots leave out. The time of
+  // these is known exactly, as `unknown`, without samples.
   [[nodiscard]] BlockFilter filter() const;
 
   // Adds a sampled block that has ended.
@@ -68,7 +68,7 @@ class WaitCounting {
   // What was added since the last call; the next window begins at that moment. Names of kernel
   // functions are still to be filled in.
   WaitInterval close(const Moment& at);
-  // The next window has the stacks of all blocks again.
+  // Makes the next window contain the stacks of all blocks again.
   void forget_told() { told_.clear(); }
   // Sockets for which there was no room, since the start.
   [[nodiscard]] std::uint64_t sockets_left_out() const { return sockets_left_out_; }

@@ -44,8 +44,8 @@ class WaitExaminer {
   static constexpr std::chrono::seconds kUnsureFor{15};
   // A stack without samples for this long is forgotten: its process may have ended.
   static constexpr std::chrono::seconds kKeptUnused{30};
-  // While nothing is known of the next process of a chain, the chain's last answer holds for this
-  // long: a shell that runs commands sometimes has just begun to wait for a new one.
+  // The last answer of a chain holds for this long while nothing is known of the chain's next
+  // process: a shell that runs commands sometimes has just begun to wait for a new one.
   static constexpr std::chrono::seconds kChainHolds{30};
   // A younger block says nothing of its place if no block of the process that it waits for is seen:
   // that process may begin to wait a moment later, as commands of a shell do.

@@ -13,8 +13,8 @@
 
 namespace offcpud {
 
-// Sums up the blocks in progress at the end of a window whose stacks are known, and says who holds
-// the locks for which they wait. Used by one thread.
+// Sums up the blocks that are in progress at the end of a window and whose stacks are known, and
+// says who holds the locks for which they wait. Used by one thread.
 class WindowBlocks {
  public:
   // All must outlive it.
