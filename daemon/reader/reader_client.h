@@ -40,9 +40,9 @@ struct ReaderReports {
   std::function<void(std::chrono::nanoseconds cpu)> spent;  // by readers, since the last call
 };
 
-// State shared by all clients of a daemon. It lives as long as the last client. That may be the
-// symbols thread's, which may outlive everything else. So whatever the reports use must live as
-// long, or be behind a CallGate.
+// State shared by all clients of a daemon. It lives as long as the last client, which may be the
+// symbols thread's, and that thread may outlive everything else. So whatever the reports use must
+// live as long, or be behind a CallGate.
 struct ReaderShare {
   ReaderShare(std::shared_ptr<ReaderSpawner> starts, ReaderReports told)
       : spawner(std::move(starts)), reports(std::move(told)) {}
@@ -51,7 +51,7 @@ struct ReaderShare {
   const ReaderReports reports;
   WaitLedger ledger{clock};
   HungReaders hung;
-  std::mutex looking;  // held while a client finds out which readers hang, and while one is added
+  std::mutex looking;  // held while a client finds out which readers hang, or adds one that does
   CopyRoom copies;
   std::atomic<bool> stopping{false};  // no more waits, no more reports
 };

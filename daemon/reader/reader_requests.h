@@ -16,9 +16,9 @@
 
 namespace offcpud {
 
-// Like the classes that read directly, but each lets a reader process do it, with a deadline: no
-// call here waits long for another process or a server. The objects of one thread share its client,
-// which must outlive them.
+// These classes let a reader process do, with a deadline, what others do directly: no call here
+// waits long for another process or a server. The objects of one thread share its client, which
+// must outlive them.
 
 class DeadlineFileOpener final : public FileOpener {
  public:

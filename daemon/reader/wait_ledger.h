@@ -33,10 +33,10 @@ enum class Refusal : std::uint8_t {
 inline constexpr std::array<const char*, 7> kRefusalNames = {"process", "user",   "mount", "budget",
                                                              "readers", "copies", "size"};
 
-// Accounts for waits, and refuses requests to limit what any number of hostile processes can cost:
-// a twentieth of the time on average for all together. Two thirds of that are for everybody; a
-// third is reserved for users whose processes have caused no long waits lately. Refused requests
-// are admitted again later, at growing intervals. Thread-safe.
+// Accounts for waits, and refuses requests, so that any number of hostile processes together cost
+// at most a twentieth of the time on average. Two thirds of that are for everybody; a third is
+// reserved for users whose processes have caused no long waits lately. Refused requests are
+// admitted again later, at growing intervals. Thread-safe.
 class WaitLedger {
  public:
   explicit WaitLedger(const Clock& clock);

@@ -20,9 +20,9 @@ class GuardedInit {
   // For a directory like /proc; counts from now on.
   explicit GuardedInit(std::filesystem::path proc);
 
-  // How many of so many missed switches and wakeups come of the guard: up to two for each switch of
-  // process 1. Switches that its ended threads made after the last call are not known, so rather
-  // too few.
+  // How many of the `missed` switches and wakeups the guard explains: up to two for each switch of
+  // process 1. Rather too few, because switches of a thread that has ended are not known if it made
+  // them after the last reading.
   std::uint64_t explained(std::uint64_t missed);
 
  private:
@@ -30,7 +30,7 @@ class GuardedInit {
   void read_switches();
 
   std::filesystem::path proc_;
-  std::map<std::filesystem::path, std::uint64_t> threads_;  // that there are: their switches
+  std::map<std::filesystem::path, std::uint64_t> threads_;  // switches of each that lives
   std::uint64_t switches_ = 0;                              // since the construction
 };
 

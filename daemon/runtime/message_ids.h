@@ -28,11 +28,11 @@ inline constexpr const char* kPassFailedId = "3b12b2fa3a734f11a899ddfb7a19effd";
 // OFFCPUD_STACK (innermost function first).
 inline constexpr const char* kStallBegunId = "239d1b96b6d64e62b5117cb7400fdc38";
 
-// Such a block ended, perhaps before it was first seen, or turned out to be idle: the same fields,
-// and OFFCPUD_WOKEN_BY.
+// A block as of kStallBegunId ended, perhaps before it was first seen, or turned out to be idle:
+// the same fields, and OFFCPUD_WOKEN_BY.
 inline constexpr const char* kStallEndedId = "ffd4de3f5e3c401facf4706c3daf3a83";
 
-// Entries of these two kinds were left out: OFFCPUD_LEFT_OUT.
+// Entries of kStallBegunId and kStallEndedId were left out: OFFCPUD_LEFT_OUT.
 inline constexpr const char* kStallsLeftOutId = "f9b4c601e7a64c54b4d98f7e5694675a";
 
 // Threads wait for each other's locks in a circle: OFFCPUD_THREADS (how many), OFFCPUD_CGROUP,
@@ -46,7 +46,7 @@ inline constexpr const char* kEventsLostId = "20f90a4185534826b8f08a769d9fcf76";
 // A thread of the daemon itself is stuck: OFFCPUD_THREAD, OFFCPUD_WORK, OFFCPUD_SUBJECT.
 inline constexpr const char* kThreadStuckId = "5f0c7cbd61c24b4a8d2f0f2c58f1b0de";
 
-// That thread works again: OFFCPUD_THREAD, OFFCPUD_DURATION_SECONDS.
+// A thread of the daemon that was stuck works again: OFFCPUD_THREAD, OFFCPUD_DURATION_SECONDS.
 inline constexpr const char* kThreadGoesOnId = "a7e1de2b1f5f4ad0a4f3b6a9f1c74e35";
 
 // A process or its file system did not answer in time: OFFCPUD_PID, OFFCPUD_WHAT, OFFCPUD_PATH.

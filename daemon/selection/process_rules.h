@@ -17,7 +17,7 @@
 namespace offcpud {
 
 // The program that a process runs: its path in the process's mount namespace. Leaves out the suffix
-// "(deleted)", which a replaced file has. nullopt: the process is gone, or a kernel thread. An
+// "(deleted)", which a replaced file has. nullopt: the process is gone, or is a kernel thread. An
 // error of kind Permission means that CAP_SYS_PTRACE is missing, which /proc/PID/exe of another
 // user needs.
 Result<std::optional<std::string>> read_exe(const std::filesystem::path& proc, std::uint32_t pid);

@@ -19,10 +19,10 @@
 namespace offcpud {
 
 // The options stalls.threshold and stalls.rules, compiled. The first matching rule decides. Where
-// only the reason of a block is known, a rule without a reason ignores idle-prone reasons; a block
-// that no rule matches is a stall after stalls.threshold, but never in an idle-prone reason. Where
-// its stack says that it is actionable, no reason counts as idle-prone. Single-threaded: it
-// remembers results.
+// only the reason of a block is known, a rule without a reason ignores blocks with idle-prone
+// reasons; if no rule matches, such a block is never a stall, and any other one is a stall after
+// stalls.threshold. Where the stack of a block says that it is actionable, no reason counts as
+// idle-prone. Single-threaded: it remembers results.
 class StallRules {
  public:
   // Error: an expression does not compile. load_config() refuses those before.

@@ -36,15 +36,15 @@ struct Evidence {
   float wakeups = 0;  // waits that were seen to end
   // Time of waits that ended; the part that its own timer ended, and the part that an answer ended.
   float ended_ns = 0, timer_ns = 0, answer_ns = 0;
-  // Time of waits that peers ended, that is threads that at times wait there, too; the part ended
-  // by those peers whose own waits peers end.
+  // Time of waits that peers ended, which are threads that at times wait there, too; and of waits
+  // whose ends speak for a lock (WakerEvidence).
   float peers_ns = 0, lock_ns = 0;
   float timer_ends = 0, peer_ends = 0;  // how often its own timer and peers ended its waits
   float episodes = 0;                   // estimated number that the samples stand for
   float jobs = 0;                       // of these, at sites where threads wait for work
   // What names said of the waits of a function: a bit for each WaitFor.
   std::uint16_t named = 0;
-  // The class in force, and the other one that the last `agreed` windows found.
+  // The class in force, and the one that at least the last `agreed` windows found.
   std::optional<WaitFor> said, rather;
   std::uint8_t agreed = 0;
   std::uint32_t window = 0;  // the last one that was counted for these
@@ -61,8 +61,8 @@ class EvidenceTable {
   [[nodiscard]] const Evidence* find(const EvidenceKey& key) const;
   // The same, for a caller that changes it. Unlike touch(), it does not keep the entry longer.
   Evidence* find(const EvidenceKey& key);
-  // Finds the entry of the key, or makes an empty one. It becomes the last one of its process to
-  // go. If the number now belongs to another process, all entries of the former one are forgotten.
+  // Finds the entry of the key, or makes an empty one; of its process, it is then the last to give
+  // way. If the number now belongs to another process, all entries of the former one are forgotten.
   // Null: its process must give way, but has no entry, or touched all of them at this very time.
   Evidence* touch(const EvidenceKey& key, const EvidenceProcess& process, MonotonicTime now);
   // Forgets what was not touched since then.

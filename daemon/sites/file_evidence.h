@@ -26,8 +26,8 @@ namespace offcpud {
 // files leave it open, or the rule asks for other evidence.
 [[nodiscard]] std::optional<EvidenceVerdict> by_files(SiteQuestion ask, std::uint32_t waited_on);
 
-// Whether files say `answer`, of the only file that the thread waits on. It may still be no answer
-// that is due: the peer may send something when it has some, such as the next job of a queue, for
+// Whether files say `answer`, and the thread waits on one file only. Even then the answer need not
+// be due: the peer may send something only when it has some, such as the next job of a queue, for
 // which the thread asked once (BLPOP of Redis). The past of the place tells these apart
 // (AnswerPast).
 [[nodiscard]] constexpr bool is_sole_answer(const std::optional<EvidenceVerdict>& by_files) {
@@ -47,9 +47,9 @@ namespace offcpud {
 }
 
 // The part of what wakers say that counts for a rule that asks `ask`: all of it for
-// SiteQuestion::Waker and Handover, and only `timer` for SiteQuestion::Timer. For those that ask
-// for files `lock` does not count, because threads that wake each other through files, as loops do,
-// hold no lock; nor `timer` where the rule says `work`, because a loop that waits with a timeout
+// SiteQuestion::Waker and Handover, and only `timer` for SiteQuestion::Timer. For a rule that asks
+// for files, `lock` does not count: threads that wake each other through files, as loops do, hold
+// no lock. Nor does `timer` count there if the rule says `work`: a loop that waits with a timeout
 // does not sleep.
 [[nodiscard]] EvidenceVerdict as_asked(SiteQuestion ask, const EvidenceVerdict& by_wakers,
                                        WaitFor by_rule);

@@ -10,9 +10,9 @@
 
 namespace offcpud {
 
-// What a pattern is for: functions of programs, functions of the kernel, names of executables, why
-// goroutines wait, as Go's runtime says it, and functions that an interpreter runs, whose object is
-// their file.
+// What a pattern is for: functions of programs; functions of the kernel; names of executables; why
+// goroutines wait, in the words of Go's runtime; functions that an interpreter runs, whose object
+// is their file.
 enum class PatternKind { User, Kernel, Exe, Goroutine, Interpreted };
 inline constexpr std::size_t kPatternKinds = 5;
 
@@ -21,8 +21,8 @@ constexpr bool is_plain_name(PatternKind kind) {
   return kind == PatternKind::Exe || kind == PatternKind::Goroutine;
 }
 
-// Stands for a function of which nothing is known but where it begins: `libc.so.6!fn_85e40`. What
-// has a name in the symbols of its object, or is in an object that was not read, is none.
+// Stands for a function of which nothing is known but where it begins: `libc.so.6!fn_85e40`. Not
+// for one with a name in the symbols of its object, nor for one in an object that was not read.
 inline constexpr std::string_view kWithoutSymbol = "!fn";
 
 // A function or an executable by its name: `ProcSleep`, `gomp_*`, `poll@libc.so*`, or several of
@@ -53,8 +53,8 @@ struct FramePattern {
   [[nodiscard]] bool covers(const FramePattern& other) const;
 
   // The first alternative that names no object and is too short to mean one function only; null:
-  // none. A name is long enough with kLeastOwnName bytes besides stars, or with `::` or `.` in it,
-  // which says nothing of interpreted functions: many classes have the same name.
+  // none. A name is long enough with kLeastOwnName bytes besides stars, or with `::` or `.` in it.
+  // The latter does not count for interpreted functions, as many classes have the same name.
   static constexpr std::size_t kLeastOwnName = 12;
   [[nodiscard]] const Alternative* first_short_name() const;
 };

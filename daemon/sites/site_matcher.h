@@ -27,8 +27,8 @@ using FrameKind = std::uint32_t;
 // in a StackEntry.
 struct SiteWait {
   FrameKind exe = 0;
-  std::optional<std::size_t> reason = {};   // enum offcpud_hist_kind; none: not known, no rule that
-                                            // has a reason takes it
+  std::optional<std::size_t> reason = {};   // enum offcpud_hist_kind; none: not known, so no
+                                            // rule with a reason takes it
   std::optional<FrameKind> goroutine = {};  // why it waits; none: it is a thread
   std::span<const FrameKind> user, kernel;
   // The functions that an interpreter runs in frames of `user`; empty: none, or not known.

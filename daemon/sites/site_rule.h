@@ -21,7 +21,7 @@ enum class SiteQuestion : std::uint8_t {
   Fds,     // of the descriptors that it polls: the same
   Pipe,    // what does the other end do?
   Child,   // what does the child wait for?
-  Waker,   // who wakes it: its own timer, those who wait at the same place, whom it woke?
+  Waker,   // who wakes it: its own timer, who waits at the same place, or whom it wakes?
   // The same, at places where idle threads do not pass jobs on to each other: a thread that waits
   // there at times, and wakes another one, gives it what it held.
   Handover,

@@ -58,7 +58,7 @@ class WaitClassifier {
   // become invalid.
   void use(std::shared_ptr<const SiteRules> rules);
   [[nodiscard]] const SiteRules& rules() const { return matcher_->rules(); }
-  // How often other rules came into use. What these rules said is known by it.
+  // How often other rules came into use. Identifies the rules that said something.
   [[nodiscard]] std::uint32_t generation() const { return generation_; }
 
   // Numbers of frames, for callers that classify many stacks of the same frames: see SiteMatcher.

@@ -69,28 +69,28 @@ struct EvidenceVerdict {
 // - its own timer ends more than 0.6 of the time: `timer`;
 // - peers end more than 0.5: `lock`. A peer is another thread that at times waits at this very
 //   place, and is woken there by threads that do so, too: who holds a lock has waited until another
-//   thread released it, whereas producers do not consume. Not if the waker's own timer ends its
-//   waits at the site at least half as often as peers do: then it leads a pool, and waits for the
-//   time of the next task. Nor if all peers wait there nearly always, so that none can have held
-//   anything (PlaceCrowds);
+//   thread released it, whereas producers do not consume. It is no lock if the peer's own timer
+//   ends its waits at the site at least half as often as its peers do: then it leads a pool, and
+//   waits for the time of the next task. Nor is it one if all peers wait there nearly always, so
+//   that none can have held anything (PlaceCrowds);
 // - at places where idle threads do not pass jobs on (SeenWaits::hands_over), threads that wake
 //   each other there, and that are also woken by one and the same other thread: `lock`, for what
 //   that thread hands out;
-// - threads of its process that it wakes as often as they wake it end more than 0.5: `answer`, if
-//   it wakes them where a rule says that they wait for work, or if they hardly wait for others
-//   outside of the process. By that second rule, both sides of a closed loop wait for an answer;
+// - more than 0.5 is ended by threads of its process that it wakes as often as they wake it:
+//   `answer`, if it wakes them where a rule says that they wait for work, or if they hardly wait
+//   for others outside of the process. In a closed loop, that makes both sides wait for answers;
 // - else `work`.
-// Compilers at run time inline the functions by which rules know a wait. So what names said of the
-// waits of the function that waits there holds on, if that was one thing only: `answer`, as long as
-// no class or `work` is in force; at places that hand over `lock`, as long as no class is.
+// Compilers at run time inline the functions by which rules know a wait. So what names once said of
+// the waits of ThreadAtPlace::caller still counts, if it was one thing only: `answer`, until a
+// class other than `work` is in force; at places that hand over also `lock`, until any class is.
 // Sums decay, so that a thread that begins to do something else gets another class. A class is in
 // force once two windows in a row have found it, until two in a row find another. Used by one
 // thread.
 class WakerEvidence {
  public:
   static constexpr std::size_t kMost = 16'384;  // threads at places, and pairs of threads
-  // Of sums, and of how often pairs of threads wake each other: who answers mostly has its next
-  // question at once, and such short waits are seldom sampled.
+  // Of sums; and, longer, of how often pairs of threads wake each other: who answers mostly has its
+  // next question at once, and such short waits are seldom sampled.
   static constexpr std::chrono::seconds kHalfLife{120}, kHalfLifeOfPairs{300};
   static constexpr float kFewestWakeups = 5;  // seen ones, whatever they stand for
   static constexpr float kTimerShare = 0.6F, kLockShare = 0.5F, kAnswerShare = 0.5F;
@@ -114,8 +114,8 @@ class WakerEvidence {
   void learn(std::span<const SeenWaits> waits, MonotonicTime now);
 
   // Without evidence the answer is `by_rule`; but if that is `unknown`, and the thread has long
-  // been there with too few wakeups, it is `work`. Evidence for `work` does not override any other
-  // `by_rule`.
+  // been there with too few wakeups, it is `work`. Evidence for `work` overrides only a `by_rule`
+  // of `unknown`.
   [[nodiscard]] EvidenceVerdict judge(const ThreadAtPlace& at, WaitFor by_rule, MonotonicTime now,
                                       bool hands_over = false) const;
 

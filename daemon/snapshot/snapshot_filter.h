@@ -32,7 +32,7 @@ struct SnapshotFilter {
   Threads threads = Threads::All;
   Frames frames = Frames::All;  // other frames are removed, which may make stacks equal
 
-  // The reasons of which it may admit entries, as bits. Without idle blocks they are the same:
+  // The reasons of which it may admit entries, as bits. Leaving out idle blocks excludes no reason:
   // blocks of every reason may be for a lock.
   [[nodiscard]] std::uint64_t kinds() const { return reasons.to_ullong(); }
 

@@ -31,9 +31,9 @@ inline std::uint64_t weight_alone(const offcpud_sample& sample, const BlockFilte
 
 // The weight in one of several windows that follow one another and together count every wanted
 // block once, whole. A part of a block in progress does not count before the block reaches min_ns,
-// nor at all if max_ns is set, because the block may still exceed it; the first part that counts
-// makes up for those before it. That is done only for blocks that began after the filter took
-// effect, at `filter_since_ns`; for others that time is unknown.
+// nor at all if max_ns is set, because the block may still exceed it. The first part that counts
+// makes up for those before it, if the block began after the filter took effect, at
+// `filter_since_ns`; for other blocks that time is unknown.
 inline std::uint64_t weight_in_series(const offcpud_sample& sample, const BlockFilter& filter,
                                       std::uint64_t filter_since_ns) {
   const bool judges_ends = filter.max_ns != BlockFilter::kNoMaximum;

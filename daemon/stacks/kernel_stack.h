@@ -19,9 +19,9 @@ std::span<const StackFrame> without_switch(std::span<const StackFrame> frames);
 // interrupt, because the interrupted code has nothing to do with it.
 std::span<const StackFrame> without_tracepoint(std::span<const StackFrame> frames, bool interrupt);
 
-// Whether a waker's stack shows that a time for which the thread itself had asked was over: that of
-// a sleep, or the limit of a wait. Other timers, such as those of timerfd, do not count. Innermost
-// first; tracepoints may be on it.
+// Whether a waker's stack shows that a time was over for which the woken thread itself had asked:
+// that of a sleep, or the limit of a wait. Other timers, such as those of timerfd, do not count.
+// `frames`: innermost first; tracepoints may be among them.
 bool is_of_own_timer(std::span<const StackFrame> frames);
 
 }  // namespace offcpud

@@ -25,7 +25,7 @@ struct SampledInterval {
   CgroupPaths cgroups;
   StackSums::Drained stacks{};
   std::uint64_t lost_ns = 0;             // time of samples that were lost
-  std::uint64_t lost_of_any_ns = 0;      // the same, if some may not have been requested
+  std::uint64_t lost_of_any_ns = 0;      // such time, of which some may not have been requested
   ReasonIntervals sampling_intervals{};  // the longest
   std::unordered_map<std::uint64_t, StackFrame> kernel_names{};  // by return address
 };

@@ -15,7 +15,7 @@ namespace offcpud {
 
 // Sets the sampling interval of each stratum, so that all together keep to a budget of stacks. An
 // interval may change at any time: sums stay unbiased as long as it depends only on what was
-// sampled before. The choice only decides which stratum has the small error.
+// sampled before. The intervals only decide which strata have small errors.
 //
 // The number of stacks of a stratum grows with the fourth root of its time (a power allocation;
 // Bankier 1988, "Power allocations: determining sample sizes for subnational areas", The American
@@ -32,7 +32,7 @@ class StackAllocation {
   // Sets how much strata matter from now on, relative to each other.
   void use(const StratumWeights& weights);
 
-  // Takes note of a sample, which takes `of_budget` of a stack from the budget.
+  // Counts a sample, which uses up `of_budget` stacks of the budget.
   void count(const offcpud_sample& sample, double of_budget);
 
   // Adapts the intervals to what was counted since the last call, `elapsed` ago. An interval at

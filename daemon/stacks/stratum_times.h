@@ -28,7 +28,7 @@ struct KnownWaits {
 // By stratum (stacks/sampling_intervals.h); strata without waits are absent.
 using StratumTimes = std::map<std::size_t, KnownWaits>;
 
-// Passes such times from the thread that says what waits are for to the one that shares the budget
+// Passes such times from the thread that says what waits are for to the one that divides the budget
 // of stacks. Thread-safe. What is not taken adds up, in at most one entry for each stratum.
 class StratumTimesBoard {
  public:

@@ -105,7 +105,7 @@ class WaitSums {
   struct Asked {
     std::uint32_t local_tgid = 0;  // in the daemon's PID namespace
     std::uint64_t process_start_ns = 0;
-    bool wants = false;  // more room; otherwise it holds some, as thousands may
+    bool wants = false;  // more room; false: it holds some, as thousands may
   };
   using OwnerOf = std::function<ShareOwner(const Asked& process)>;
 

@@ -29,10 +29,10 @@ std::optional<FileAuthor> author_of(int fd, const RootDirectory& root);
 //
 // The file must belong to root or to the object's `author`, and nobody else may have write
 // permission. Otherwise a user could map another user's object in a mount namespace of his own, put
-// a debug file beside it, and choose its functions' names for everybody. Who owns a copied file is
-// said by its file system, which a user may have made. So a copied debug file is used only for
-// copied objects; and for a copied object, a debug file that is no copy is used only if root owns
-// it.
+// a debug file beside it, and choose its functions' names for everybody. A copied debug file is
+// used only for a copied object, because its file system says who owns it, and a user may have made
+// that file system. For the same reason, a copied object has a debug file that is no copy only if
+// root owns that.
 std::optional<UniqueFd> find_debug_file(const ElfFile& object,
                                         const std::optional<FileAuthor>& author,
                                         const std::string& object_path, const RootDirectory& root);

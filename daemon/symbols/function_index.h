@@ -15,7 +15,7 @@ namespace offcpud {
 //
 // A function reaches as far as its symbol says; where functions overlap, the one that starts last
 // counts. A symbol of unknown size reaches to the next symbol, the end of its FDE or the end of its
-// section, whichever comes first; where a symbol with a size is, that one counts. An address
+// section, whichever comes first, but a symbol with a size takes precedence. An address
 // outside of all these is not attributed to the nearest symbol: it belongs to its FDE, or is
 // unknown.
 class FunctionIndex {

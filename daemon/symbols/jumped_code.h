@@ -20,12 +20,12 @@ inline constexpr std::string_view kTailCall = ".tailcall";
 inline constexpr std::uint64_t kMostJumpingCode = 4 << 20;      // bytes
 inline constexpr std::size_t kMostJumpingFunctions = 64 << 10;  // with a symbol, and by FDEs
 
-// Names code that has no symbol, but in which functions of the list end. Compilers turn a call at
-// the end of a function into a jump, so glibc's pthread_once is on no stack, only what it jumps to:
-// that is `pthread_once.tailcall`. `frames` are all functions of the file by their FDEs. One
-// without a symbol gets such a name if jumps from functions of the list reach its start, but no
-// other jump and no call do; of several such functions, the one with the shortest name. Calls by
-// pointers are not looked for. Only of x86 with 64 bits.
+// Names code without a symbol after a function of the list that ends in it:
+// `pthread_once.tailcall`. Compilers turn a call at the end of a function into a jump, so glibc's
+// pthread_once is on no stack, only the code to which it jumps. `frames`: all functions of the file
+// by their FDEs. One without a symbol is named if only jumps from functions of the list reach its
+// start, and no other jump or call; calls by pointers are not looked for. Of several functions that
+// jump there, names without a leading underscore come first, then short ones. Only for x86-64.
 void add_jumped_code(const ElfFile& file, std::span<const AddressRange> frames, FunctionList& list);
 
 }  // namespace offcpud

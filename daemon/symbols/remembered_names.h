@@ -11,8 +11,8 @@
 
 namespace offcpud {
 
-// Remembers the names of places in objects. Threads wait at the same places in one window after the
-// other; so these keep their names while the symbols of their object make room for others.
+// Remembers the names of places in objects. Threads wait at the same places in window after window;
+// these places keep their names even when the symbols of their object have made room for others.
 // At most `bytes` are remembered. Owned by one thread.
 class RememberedNames {
  public:

@@ -33,8 +33,8 @@ std::string place_name(const std::string& object, std::uint64_t place);
 
 // Names addresses in objects, even when processes have exited and files are gone. Objects with the
 // same build-id and the same functions are stored once: a thousand containers have one libc. The
-// build-id alone is not enough, because who builds an object chooses it, and could choose the names
-// of other containers' functions.
+// build-id alone is not enough: whoever builds an object chooses its build-id, and could so choose
+// the names of other containers' functions.
 //
 // Bounded: beyond Limits::bytes the least recently used functions are forgotten. When they are
 // needed again, their objects are listed for the caller to pass once more; until then places that

@@ -8,8 +8,8 @@
 
 namespace offcpud {
 
-// A cache of two generations, each of at most half of `bytes`: when the new one is full, it becomes
-// the old one, and the entries of the former old one that were not asked for since are forgotten.
+// A cache of two generations, each of at most half of `bytes`. When the new one is full, it becomes
+// the old one, and the former old one is forgotten, except entries that were asked for meanwhile.
 // Owned by one thread.
 template <class Key, class Value, class Hash = std::hash<Key>>
 class TwoGenerations {

@@ -21,7 +21,7 @@ struct TableHolder {
 
 // Selects, one by one, the tables to remove so that another table gets room.
 //
-// A user holds the tables that the user's processes map. A shared table counts for that of its
+// A user holds the tables that the user's processes map. A shared table counts for the one of its
 // users who holds least, so it stays even if a user who holds much maps it, too. These tables are
 // removed, in this order:
 // - unused ones: those of the requesting user; those of users who hold more than the requesting

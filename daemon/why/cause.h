@@ -45,8 +45,8 @@ struct Cause {
   Kind kind = Kind::Unknown;
   std::size_t for_kind = static_cast<std::size_t>(WaitFor::Unknown);
   std::string name;  // the unit, address or device; of For the site with most of it
-  // In the part of another unit, nodes of kind For and Runs have that unit here: its threads did
-  // this during the waits of the tree's unit (IntervalChains).
+  // Of For and Runs within the part of another unit: that unit. Its threads did this during the
+  // waits of the tree's unit (IntervalChains).
   std::string of = {};
   std::string process;  // of a unit: who had most of it; may be empty
   std::uint32_t pid = 0;

@@ -7,8 +7,8 @@
 
 namespace offcpud {
 
-// `part` is a unit for which threads of `unit` waited, or `unit` itself. Divides it by what the
-// threads for which they waited did during these waits: whether they ran, or waited themselves, for
+// Divides `part`, which is a unit for which threads of `unit` waited or `unit` itself, by what the
+// threads that were waited for did during these waits: whether they ran, or waited themselves, for
 // what and for whom. Does nothing if too little is known. The unknown rest is a part of its own.
 void divide_by_chains(Cause& part, const WhyInputs& inputs, const std::string& unit);
 

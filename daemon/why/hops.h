@@ -51,7 +51,7 @@ struct WhyHop {
 // The first hop says what the first unit waits for; the last one is who is to blame, or Unknown.
 struct WhyPath {
   std::vector<WhyHop> hops;
-  double followed = 1;  // of the waits of the first hop, the part for whom the second one is
+  double followed = 1;  // share of the first hop's waits for the second one, of those known so far
 
   static constexpr std::size_t kMostHops = 8;
 

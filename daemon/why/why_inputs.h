@@ -171,7 +171,7 @@ struct UnitRelease {
   std::string by;  // of Thread: its unit, or a cgroup of no unit
   std::string process, thread;
   std::uint32_t pid = 0, tid = 0;  // 0: not in the daemon's PID namespace
-  double ns = 0, squares = 0;      // how long they took, about; of what each seen one stands for
+  double ns = 0, squares = 0;      // about how long they took; sum of the squares by sample
   std::uint32_t samples = 0;       // that were seen
 };
 
