@@ -32,7 +32,7 @@ struct WhyAnswer {
   WaitGraph graph;
   WhyGoroutines goroutines;
   UnitCauses total;                    // of the host; without causes
-  WhyInputs inputs;                    // only their lengths, and what is missing, are shown
+  WhyInputs inputs;                    // answers show only their lengths, and what is missing
   std::chrono::milliseconds asked{0};  // the length of the window that was asked for; 0: any
 };
 
