@@ -12,8 +12,8 @@
 
 namespace offcpud {
 
-// Logs that events were lost: of each cause that grows a line a minute at most. Of those that come
-// of a guarded process 1, which nobody can avoid, there is one line at all. Single-threaded.
+// Logs lost events: for each cause that grows, one line a minute at most. Losses that a guarded
+// process 1 causes get one line altogether, because nobody can avoid them. Single-threaded.
 class LossJournal {
  public:
   struct Line {
@@ -21,16 +21,16 @@ class LossJournal {
     std::string text;
   };
 
-  // Call it before switches are counted, where a process is guarded.
+  // If process 1 is guarded, call this before switches are counted.
   void set_guarded(GuardedInit init) { init_ = std::move(init); }
 
   // Call it once a pass.
   void record(const std::vector<LossCount>& losses);
 
-  // What to log after this pass, if a line a minute were no limit.
+  // The lines for this pass, without the limit of one a minute.
   std::vector<Line> lines(const std::vector<LossCount>& losses);
 
-  // How many of the lost events come of the guard, since the start.
+  // How many events the guard has caused to be lost since the start.
   [[nodiscard]] std::uint64_t of_guard() const { return of_guard_; }
 
  private:

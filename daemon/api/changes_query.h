@@ -13,8 +13,7 @@ namespace offcpud {
 // The parameters of /api/v1/changes.
 struct ChangesQuery : ChangesScope {
   // Accepts each parameter at most once. Relative times such as -10min are before `now`. Error
-  // (ErrorKind::Usage): names an unknown parameter or a value that is not allowed, and says what
-  // is.
+  // (ErrorKind::Usage): names the unknown parameter or refused value, and says what is allowed.
   static Result<ChangesQuery> parse(const Parameters& parameters, WallTime now);
 
   static constexpr std::size_t kMostLimit = 10'000;

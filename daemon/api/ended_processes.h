@@ -17,8 +17,8 @@ struct EndedProcesses {
   std::size_t count = 0;
 };
 
-// Those of the last window with actionable or unknown waits. Leaves out processes whose name is not
-// known.
+// The ended processes that had actionable or unknown waits in the last window. Leaves out those
+// whose name is not known.
 std::vector<EndedProcesses> ended_processes(const View& view);
 
 }  // namespace offcpud

@@ -61,7 +61,7 @@ class ForSums {
 
   std::array<WaitTime, kWaitForNames.size()> sums_{};
   std::array<Lasting, kWaitForNames.size()> lasting_{};
-  WaitTime children_;  // of actionable ones
+  WaitTime children_;  // what actionable() leaves out
   std::map<Place, Site> sites_;
 };
 

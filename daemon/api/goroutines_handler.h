@@ -10,8 +10,8 @@ namespace offcpud {
 // Answers /api/v1/goroutines; docs/http.md is the reference. The answer is a Later. Thread-safe.
 class GoroutinesHandler {
  public:
-  // Both must outlive the object and the HTTP server. The worker should have no urgent work
-  // besides, because each request takes it more than a second.
+  // Both must outlive the object and the HTTP server. The worker should do nothing else that is
+  // urgent: each request keeps it busy for more than a second.
   GoroutinesHandler(GoroutineSource& source, RequestWorker& worker)
       : source_(source), worker_(worker) {}
 

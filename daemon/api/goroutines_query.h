@@ -15,8 +15,8 @@ struct GoroutinesQuery {
   std::size_t limit = 50;  // groups
   bool as_text = false;
 
-  // Accepts each parameter at most once. Error (ErrorKind::Usage): names an unknown parameter, a
-  // value that is not allowed, or one that is missing, and says what is allowed.
+  // Accepts each parameter at most once. Error (ErrorKind::Usage): names the unknown parameter, or
+  // the refused or missing value, and says what is allowed.
   static Result<GoroutinesQuery> parse(const Parameters& parameters);
 
   static constexpr std::size_t kMostLimit = 1'000;

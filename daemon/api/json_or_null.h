@@ -7,7 +7,7 @@
 
 namespace offcpud {
 
-// null: there is none.
+// null for an empty text, and for the number 0.
 inline nlohmann::ordered_json text_or_null(const std::string& text) {
   if (text.empty()) return nullptr;
   return text;

@@ -17,9 +17,9 @@ using IsLiveCgroup = std::function<bool(std::string_view path)>;
 
 // Checks that this host has, or recently had, the cgroup or unit that the parameter `cgroup` names.
 // For one that does not exist, "nothing waits" would be a wrong answer. Error
-// (ErrorKind::NotFound): the sentence to answer; if the parent of a path exists, it names that,
-// because a cgroup that will be created is seen there. Accepts a parameter that does not parse; its
-// parser reports that. `is_live` null: the View alone decides.
+// (ErrorKind::NotFound): the sentence to answer. It names the parent of a path if that exists: a
+// cgroup that is created later shows up there. Accepts a parameter that does not parse; its parser
+// reports that. `is_live` null: the View alone decides.
 Status check_cgroup(const View& view, const Parameters& query, const IsLiveCgroup& is_live);
 
 // Whether the filter names cgroups that exist, even if nothing waited in them: all, the root, a

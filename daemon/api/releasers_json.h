@@ -8,7 +8,7 @@
 
 namespace offcpud {
 
-// Who ended waits for a lock before, as answers have it; null: nothing is told.
+// Who ended earlier waits for a lock, as answers in JSON say it. null: nobody is named.
 nlohmann::ordered_json releasers_json(const std::shared_ptr<const LockReleasers>& released);
 
 }  // namespace offcpud

@@ -28,7 +28,7 @@ enum class Freshness {
   Fresh,  // after a new pass when the last one is older than min_pass_interval
 };
 
-// How many bodies are compressed at a time, which takes 3 MiB.
+// At most this many bodies are compressed at a time; together they take 3 MiB.
 inline constexpr unsigned kGzipAtOnce = 8;
 
 // What the routes show. Each function is called by several threads at once. `view` returns null

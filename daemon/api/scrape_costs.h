@@ -21,7 +21,7 @@ struct ScrapeCost {
   std::uint64_t series = 0;   // a histogram counts as one
   std::uint64_t samples = 0;  // as Prometheus stores them
   std::uint64_t bytes = 0;
-  // After compression; nullopt: the daemon measured it at its start, nobody asked for it so far.
+  // After compression; nullopt: nobody has scraped so far, the daemon measured at its start.
   std::optional<std::uint64_t> sent_bytes;
   std::chrono::nanoseconds duration{0};  // of producing it, without waiting for the client
 };
@@ -34,8 +34,8 @@ class ScrapeCosts {
   void record(ExpositionFormat format, const ScrapeCost& cost);
   [[nodiscard]] CostByFormat last() const;
 
-  // Records what a scrape of this view costs in each format, by making it here: `sent_bytes` is
-  // nullopt. Takes as long as the scrapes. `self_metrics` as for scrape_body().
+  // Makes a scrape of this view in each format and records what it costs; `sent_bytes` is nullopt.
+  // Takes as long as these scrapes. `self_metrics` as for scrape_body().
   void measure(const std::shared_ptr<const View>& view, unsigned buckets,
                const std::function<void(SeriesWriter&)>& self_metrics);
 

@@ -32,8 +32,8 @@ struct SnapshotQuery {
 
   // Accepts the parameters that `path` knows, each at most once. Relative times such as -10min are
   // before `now`. Without `from`, List begins with the first snapshot and the others begin
-  // kDefaultRange ago. Error (ErrorKind::Usage): names an unknown parameter or a value that is not
-  // allowed, and says what is.
+  // kDefaultRange ago. Error (ErrorKind::Usage): names the unknown parameter or refused value, and
+  // says what is allowed.
   static Result<SnapshotQuery> parse(Path path,
                                      const std::multimap<std::string, std::string>& parameters,
                                      WallTime now);

@@ -25,8 +25,8 @@ struct StallQuery {
 
   static constexpr std::size_t kMostLimit = 20'000;
 
-  // Accepts each parameter at most once. Error (ErrorKind::Usage): names an unknown parameter or a
-  // value that is not allowed, and says what is.
+  // Accepts each parameter at most once. Error (ErrorKind::Usage): names the unknown parameter or
+  // refused value, and says what is allowed.
   static Result<StallQuery> parse(const std::multimap<std::string, std::string>& parameters);
 
   [[nodiscard]] bool admits(const Stall& stall) const;

@@ -101,7 +101,7 @@ struct StatusReport {
   CostByFormat scrapes;  // the last scrape in each format
   std::uint64_t threads_left_censored = 0;
   std::vector<LossCount> losses;
-  // Of them, those that come of a guarded process 1: docs/kernel-support.md.
+  // The part of `losses` that a guarded process 1 causes: docs/kernel-support.md.
   std::uint64_t losses_of_guard = 0;
   std::uint64_t events = 0;  // runs of the kernel programs so far, estimated
   std::vector<MapUsage> maps;

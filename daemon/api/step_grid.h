@@ -15,12 +15,12 @@
 namespace offcpud {
 
 // The last ten minutes in steps of 10 s. Steps begin at multiples of 10 s of the wall clock, so
-// that two answers have the same steps, whenever the daemon examined stacks and read the maps.
+// that two answers have the same steps, no matter when the daemon examined stacks and read maps.
 class StepGrid {
  public:
   static constexpr std::chrono::seconds kStep{10};
   static constexpr std::size_t kCount = 60;
-  static constexpr double kLeastKnown = 2e9;  // ns; less of a step does not stand for it
+  static constexpr double kLeastKnown = 2e9;  // ns; a step of which less is known is not shown
 
   using Cells = std::array<double, kCount>;  // ns of each step
   // The steps that overlap a time, each with the part of the time that lies in it.

@@ -17,7 +17,7 @@ namespace offcpud {
 // What /api/v1/top is sorted by: pid, tid, cpu and comm ascending, all others descending.
 enum class TopSort {
   Waiting,     // actionable by what the waits are for, and waits for a CPU
-  Unknown,     // waits that nobody can tell the purpose of; this and the next: processes only
+  Unknown,     // waits whose purpose nobody can tell; this and the next: processes only
   Idle,        // for work or a timer
   Actionable,  // by reason: not idle-prone
   Blocked,     // the same without waits for a CPU
@@ -51,8 +51,8 @@ struct TopQuery {
   bool reverse = false;
   std::optional<std::size_t> limit;  // nullopt: all
 
-  // Accepts each parameter at most once. Error (ErrorKind::Usage): names an unknown parameter or a
-  // value that is not allowed, and says what is.
+  // Accepts each parameter at most once. Error (ErrorKind::Usage): names the unknown parameter or
+  // refused value, and says what is allowed.
   static Result<TopQuery> parse(const std::multimap<std::string, std::string>& parameters);
 
   // Ignores cpu and pinned.

@@ -15,9 +15,9 @@
 
 namespace offcpud {
 
-// Says how long the waits of some cgroups were in the steps of a StepGrid: how many ended, by
-// length in octaves, and in each step the oldest that lasted, so that a hang shows while it lasts.
-// Only what somebody may act on, and waits for a CPU.
+// Says for each step of a StepGrid how many waits of some cgroups ended, by length in octaves, and
+// which was the oldest in progress, so that a hang shows while it lasts. Counts only actionable
+// waits and waits for a CPU.
 class UnitLengths {
  public:
   // The grid must outlive the object.

@@ -20,8 +20,8 @@
 
 namespace offcpud {
 
-// Says of the cgroups that a query selects what they waited for within its window, how long these
-// waits were, and on whom they waited. The View owns the texts, so it must outlive the object.
+// Says what each cgroup that a query selects waited for within the query's window, how long these
+// waits were, and on whom it waited. The View owns the texts, so it must outlive the object.
 class UnitPurposes {
  public:
   UnitPurposes(const View& view, const UnitQuery& query);

@@ -24,12 +24,12 @@ struct UnitQuery {
   std::optional<std::size_t> limit;     // nullopt: all
   bool history = false;                 // also every step of the history that is kept
   bool steps = false;                   // also what the threads waited for, in steps of 10 s
-  std::optional<CgroupFilter> lengths;  // also how long the waits of this one were, in these steps
+  std::optional<CgroupFilter> lengths;  // also the lengths of this cgroup's waits, in these steps
   bool usual = false;                   // also how long waits usually were
   std::optional<WallTime> to;           // nullopt: the window ends now
 
   // Accepts each parameter at most once. Relative times are before `now`. Error (ErrorKind::Usage):
-  // names an unknown parameter or a value that is not allowed, and says what is.
+  // names the unknown parameter or refused value, and says what is allowed.
   static Result<UnitQuery> parse(const std::multimap<std::string, std::string>& parameters,
                                  WallTime now);
 

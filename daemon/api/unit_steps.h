@@ -15,8 +15,8 @@
 
 namespace offcpud {
 
-// Says what the threads of cgroups waited for in the steps of a StepGrid, which must outlive the
-// object, as must the View: it owns the names of the cgroups.
+// Says what the threads of cgroups waited for in each step of a StepGrid. The grid and the View,
+// which owns the names of the cgroups, must outlive the object.
 class UnitSteps {
  public:
   UnitSteps(const View& view, const StepGrid& grid, const UnitQuery& query);

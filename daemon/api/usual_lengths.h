@@ -16,14 +16,14 @@
 
 namespace offcpud {
 
-// Says how long the waits of cgroups usually were: all that ended since they are counted, without
-// the minutes that View::history has, so that trouble does not make itself usual.
+// Says how long the waits of cgroups usually were. Covers all that ended since counting began,
+// except in the minutes of View::history, so that present trouble does not pass for usual.
 class UsualLengths {
  public:
   static constexpr std::chrono::minutes kLeastTime{5};
   static constexpr std::uint64_t kLeastWaits = 100;  // fewer have no 99th percentile
 
-  // `cgroups`: those of which it will be asked. The View must outlive the object.
+  // `cgroups`: those that it will be asked about. The View must outlive the object.
   UsualLengths(const View& view, const std::set<std::string_view>& cgroups);
 
   // {"since", "ended", "p99_seconds"}; null: too little is known.

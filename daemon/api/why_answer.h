@@ -22,17 +22,17 @@ struct WhyAnswer {
   bool details = false;    // whether the client may see sites, and whom threads wait for
   std::vector<WhyVerdict> verdicts;
   std::vector<UnitCauses> trees;
-  std::size_t all_verdicts = 0;  // that there would be without a limit
-  std::size_t more_units = 0;    // which the limit leaves out, verdict and tree
-  // Who waits for the units that were asked for; of the whole host the verdicts say it.
+  std::size_t all_verdicts = 0;  // how many there would be without a limit
+  std::size_t more_units = 0;    // whose verdict and tree the limit leaves out
+  // Who waits for the units that were asked for. Empty for the whole host: its verdicts say it.
   std::vector<Dependent> dependents;
-  // Threads that wait for what somebody may act on, in cgroups or at places that found no room of
-  // their own: the unit "(other)". They may be of any unit.
+  // Threads with actionable waits whose cgroup or site found no room: the unit "(other)". They may
+  // be of any unit.
   double unnamed = 0;
   WaitGraph graph;
   WhyGoroutines goroutines;
   UnitCauses total;                    // of the host; without causes
-  WhyInputs inputs;                    // only their lengths, and what is missing, are shown
+  WhyInputs inputs;                    // answers show only their lengths, and what is missing
   std::chrono::milliseconds asked{0};  // the length of the window that was asked for; 0: any
 };
 

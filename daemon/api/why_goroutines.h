@@ -16,7 +16,7 @@ namespace offcpud {
 // What goroutines of one program of a unit waited for at one place.
 struct UnitGoroutines {
   std::string unit;
-  std::string program;    // empty: the client may not see details, as for the next ones
+  std::string program;    // empty: the client may not see details; the next four are unset then
   std::uint32_t pid = 0;  // 0: several
   std::string function;   // empty: unknown, or several
   std::string reason;     // as Go's runtime calls it; empty: several
@@ -30,7 +30,7 @@ struct UnitGoroutines {
 // What goroutines waited for within a window.
 struct WhyGoroutines {
   double seconds = 0;  // length of the window; 0: nothing is known
-  // First those that somebody may act on, then the unknown ones; in each group the largest first.
+  // First the actionable ones, then the unknown, then the idle ones; each from the largest on.
   std::vector<UnitGoroutines> rows;
 };
 
@@ -39,10 +39,10 @@ struct WhyGoroutines {
 WhyGoroutines why_goroutines(const View& view, const WhyQuery& query, const ProcessRow* process,
                              bool details);
 
-// Whether the lines below have a sentence about goroutines that wait for what somebody may act on.
+// Whether why_goroutines_text() has a sentence about goroutines with actionable waits.
 bool tells_of_goroutines(const WhyGoroutines& goroutines);
 
-// Lines for people; empty: there is nothing to say. `whole_host`: only what somebody may act on.
+// Lines for people; empty: there is nothing to say. `whole_host`: only actionable waits.
 std::string why_goroutines_text(const WhyGoroutines& goroutines, bool whole_host);
 
 }  // namespace offcpud

@@ -23,7 +23,7 @@ struct WhyQuery {
   bool as_text = false;
 
   // Accepts each parameter at most once. Relative times are before `now`. Error (ErrorKind::Usage):
-  // names an unknown parameter or a value that is not allowed, and says what is.
+  // names the unknown parameter or refused value, and says what is allowed.
   static Result<WhyQuery> parse(const Parameters& parameters, WallTime now);
 
   static constexpr std::size_t kMostLimit = 1'000;

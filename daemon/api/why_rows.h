@@ -14,11 +14,11 @@ namespace offcpud {
 
 // What the sources of WhyInputs have in common.
 
-// The most rows of one source, besides those that sum up what is beyond. Windows of the default
-// length hold fewer together, so only longer ones reach this; the last windows come first.
+// The most rows of one source, not counting those that sum up the rest. Only a time longer than the
+// default reaches this; the latest windows are added first.
 inline constexpr std::size_t kMostSourceRows = 8'192;
 
-// Whether a row with this key has a place, or gets one. If not, it is counted.
+// Whether a row with this key has a place, or gets one. Counts it as left out if not.
 template <class Row, class Sums, class Key>
 bool has_room(Source<Row>& source, const Sums& sums, const Key& key) {
   if (sums.size() < kMostSourceRows || sums.contains(key)) return true;

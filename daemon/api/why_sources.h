@@ -35,8 +35,8 @@ Source<UnitChain> chains_of(const View& view, std::chrono::milliseconds window, 
 void add_process_chains(WhyInputs& inputs, const WaitWindow& window, double seconds,
                         const ProcessRow& process, UnitNames& names);
 
-// For each unit, and for `process` (null: none): who holds the locks that its threads wait for. If
-// a wait is over: who held its lock at the last look within the window that saw a holder. `past`:
+// For each unit, and for `process` (null: none): who holds the locks that its threads wait for. For
+// a wait that is over: who held its lock when a look within the window last saw a holder. `past`:
 // past_of().
 Source<UnitHolder> holders_of(const View& view, const ProcessRow* process,
                               std::chrono::milliseconds window, const Source<UnitPast>& past,

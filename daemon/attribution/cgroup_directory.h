@@ -69,8 +69,8 @@ class CgroupDirectory {
   [[nodiscard]] std::vector<std::uint64_t> quiet(std::span<const CgroupActivity> accounted,
                                                  MonotonicTime now) const;
 
-  // The owner. Where the time of `path` belongs: nullopt if `path` exists (for "/a/(removed)": if
-  // "/a" does), else the "(removed)" below its nearest ancestor that exists.
+  // The owner. The path that takes over the time of `path`: the "(removed)" below its nearest
+  // ancestor that exists. nullopt: `path` exists itself (for "/a/(removed)": "/a" does).
   [[nodiscard]] std::optional<std::string> successor_of(std::string_view path) const;
 
   // The owner. Forgets the paths of cgroups that were removed a minute ago.

@@ -12,7 +12,7 @@ inline constexpr std::string_view kOtherCgroup = "(other)";
 inline constexpr std::string_view kUnknownCgroup = "(unknown)";
 inline constexpr std::string_view kRemovedCgroup = "(removed)";
 
-// Whether the value is no name of a cgroup or unit, but such a word in parentheses.
+// Whether the value is such a word in parentheses, not the name of a cgroup or unit.
 inline bool is_no_name(std::string_view value) {
   return value.starts_with('(');
 }

@@ -17,7 +17,7 @@ namespace offcpud {
 
 // When a thread of the daemon counts as stuck.
 struct ThreadLimits {
-  // A thread is stuck if one piece of work takes longer than this, far more than on a busy host.
+  // A thread is stuck if one piece of work takes longer than this, far longer than on a busy host.
   std::chrono::seconds stuck{30};
   // It is hopeless after this: only a new process helps. nullopt: that would not help either.
   std::optional<std::chrono::seconds> hopeless;

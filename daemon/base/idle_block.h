@@ -8,14 +8,14 @@
 
 namespace offcpud {
 
-// A shell waits for its command like this, as long as that runs: what the child waits for is told
-// of the child.
+// Whether a thread waits for its own child, as a shell waits for its command. What the child waits
+// for is told of the child.
 constexpr bool is_for_own_child(std::size_t reason, WaitFor wait_for) {
   return reason == OFFCPUD_BLOCKED_CHILD && wait_for == WaitFor::Answer;
 }
 
-// Whether a sampled block is left out where only waits that may delay somebody are shown: by what
-// it is for, and only where nobody can tell that by its reason. The page has the same rule
+// Whether a sampled block is left out where only waits that may delay somebody are shown. What it
+// is for decides; if nobody can tell, its reason does. The page has the same rule
 // (daemon/page/script/idle.js). `kernel_thread`: its stack has no user part; most kernel threads
 // wait for work.
 constexpr bool is_idle_block(std::size_t reason, WaitFor wait_for, bool kernel_thread) {

@@ -9,7 +9,7 @@ namespace offcpud {
 // The object of functions that CPython runs, whose names have their file: "Shop.pay (till.py)".
 inline constexpr std::string_view kInterpretedObject = "[python]";
 
-// Such a name in two parts. They refer to the text that was divided.
+// Such a name in two parts. Both refer to the whole text.
 struct InterpretedName {
   std::string_view function;  // "Shop.pay"
   std::string_view file;      // the last parts of its path, "shop/till.py"; empty: not known

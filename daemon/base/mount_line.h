@@ -19,7 +19,7 @@ struct MountLine {
   std::string source, options;  // those of the file system
 };
 
-// Whether the source of such a mount names a server. Not FUSE, whose source any user chooses.
+// Whether the source of mounts of this type names a server. Not FUSE: any user chooses its source.
 bool has_server(std::string_view type);
 
 // Takes the first line off `text`. nullopt: it is no such line.

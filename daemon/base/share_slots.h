@@ -29,12 +29,12 @@ class ShareSlots {
   [[nodiscard]] bool is_full() const { return size() >= most_; }
 
   // The slot to give back so that this process gets one more. nullopt: it gets none. It would have
-  // to give way itself, but has no slot, or touched all its slots at this very time, so that the
-  // new one would go next. `owner` counts only for a process without slots; one with slots keeps
-  // its owner.
+  // to give way itself, but has no slot, or touched all its slots at this same time: then the new
+  // one would be the next to go. `owner` counts only for a process without slots; one with slots
+  // keeps its owner.
   [[nodiscard]] std::optional<Slot> who_gives_way(std::uint32_t tgid, const ShareOwner& owner,
                                                   MonotonicTime now) const;
-  // Takes a slot, touched now. Only if not all are taken.
+  // Takes a free slot, and touches it. Call it only while one is free.
   Slot take(std::uint32_t tgid, const ShareOwner& owner, MonotonicTime now);
   void touch(Slot slot, MonotonicTime now);
   void give_back(Slot slot);

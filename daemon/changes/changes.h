@@ -15,7 +15,7 @@ namespace offcpud {
 // mean number of threads.
 struct ChangedWait {
   ChangePlace place;
-  std::string cgroup;  // path of the one with most of it
+  std::string cgroup;  // path of the one that waited longest
   double before = 0, before_error = 0;
   double after = 0, after_error = 0;   // errors: standard errors by sampling; 0: exact
   double most_before = 0;              // in the worst snapshot of the earlier range
@@ -48,9 +48,9 @@ struct Changes {
   std::vector<std::string> notes;       // sentences: what differs from what was asked for
 };
 
-// Compares rates, so the ranges may differ in length. Where only one range has a place, the error
-// of the other is that of one wait which sampling missed. Waits for a CPU are compared if both
-// ranges know them. Leaves out the ranges that were asked for, and notes about them.
+// Compares rates, so the ranges may differ in length. If only one range has a place, the error of
+// the other is that of one wait that sampling missed. Waits for a CPU are compared if both ranges
+// know them. Does not set the ranges that were asked for, nor notes about them.
 Changes changes_between(const RangeSums& before, const RangeSums& after, const ChangesScope& scope);
 
 // The command that shows where the time of a row went. Empty: a shell would not take the names

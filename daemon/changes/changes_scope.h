@@ -25,7 +25,7 @@ struct ChangesScope {
   std::string site;        // complete name; empty: all
   bool idle = false;       // also waits for work, timers and children of one's own
   std::size_t limit = 20;  // rows of the answer
-  // For people: times are told as options of offcpuctl, else as parameters of a request.
+  // The answer is for people: it names options of offcpuctl. False: parameters of a request.
   bool as_text = false;
 
   static constexpr std::chrono::minutes kRange{10};

@@ -15,8 +15,8 @@
 
 namespace offcpud {
 
-// The kept snapshots that stand for two ranges: those whose middle lies in the range, so that
-// ranges that do not overlap share none; if there is none, those that overlap the range.
+// The kept snapshots that stand for two ranges: those whose middle lies in the range, or, if there
+// is none, those that overlap it. Only the latter may stand for both of two separate ranges.
 struct ChosenSnapshots {
   std::vector<StoredSnapshot> before, after;
 

@@ -37,7 +37,7 @@ inline void add_no_idle(CLI::App& command, QueryParameters& query) {
                  "without poll, sleep, condvar, and kernel of kernel threads");
 }
 
-// Below the answer, the stacks of the waits that it is about.
+// Adds the flag that shows the stacks of the waits below the answer.
 inline CLI::Option* add_stacks_flag(CLI::App& command, bool& verbose) {
   return command.add_flag("-v,--verbose", verbose,
                           "Also print the ten stacks in which threads waited longest");

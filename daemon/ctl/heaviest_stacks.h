@@ -8,10 +8,10 @@
 
 namespace offcpud {
 
-// The stacks in which threads waited longest, as text that follows the answer that was asked for
-// with `query` (query_of_stacks()): a line of heading, then a line for each of the ten heaviest,
-// and how many others there are. If there are none, as where this user may not see stacks, the text
-// says why: the answer before it is worth printing all the same.
+// The stacks in which threads waited longest, as text to print below the answer to `query` (see
+// query_of_stacks()): a heading, a line for each of the ten heaviest, and how many others there
+// are. If there are none, for instance because this user may not see them, the text says why: the
+// answer is worth printing even then.
 std::string heaviest_stacks(const Server& server, const std::string& server_text,
                             const QueryParameters& query);
 

@@ -44,7 +44,7 @@ inline constexpr std::string_view kFurther = " < ...";
 // The innermost functions, "wait [libc.so.6] < enter", and the innermost one of the program itself.
 std::string stack_text(const StallJson& stall, const char* name);
 std::string woken_by_text(const StallJson& stall);
-// "2026-11-20T11:00:00.250Z": milliseconds say nothing of an estimate.
+// "2026-11-20T11:00:00.250Z"; an estimate has no milliseconds.
 std::string since_text(const StallJson& stall);
 
 }  // namespace offcpud

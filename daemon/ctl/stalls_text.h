@@ -9,7 +9,7 @@ namespace offcpud {
 
 struct StallsView {
   bool verbose = false;     // details such as stack and system call below each line
-  bool of_unknown = false;  // waits were asked for of which nobody can tell what they are for
+  bool of_unknown = false;  // only waits whose purpose nobody can tell were asked for
 };
 
 // The answer of /api/v1/stalls as a table, with one line for all threads that wait for the same

@@ -19,8 +19,8 @@ enum class Align { Left, Right, Name };
 
 // A terminal_text truncated or padded to exactly this width. `Left` truncates at the end, `Right`
 // at the beginning; a '~' replaces the part that is missing. `Name` is for names of which many
-// begin alike: on the left, too, but truncated in the middle, after a ".service" at the end, which
-// leaves no mark.
+// begin alike. It aligns left, too; to shorten, it drops a ".service" at the end without a mark,
+// then truncates in the middle.
 std::string fitted(std::string_view text, std::size_t width, Align align);
 
 // The duration_text() of `seconds`, for a column: "42.1 ms", "12 min 34 s"; eleven characters at

@@ -44,7 +44,7 @@ struct TopRow {
   TopWaits waits;  // of processes only; without TopAnswer::window empty
 
   // Of processes only.
-  std::uint64_t ended_processes = 0;  // how many the row sums; 0: it is one that has not ended
+  std::uint64_t ended_processes = 0;  // how many the row sums; 0: it is a process that lives
   std::uint64_t threads = 0;
   double p50 = 0, p99 = 0, max = 0;  // infinite: above the highest bound
   std::string oldest_reason;         // empty: none
@@ -71,12 +71,12 @@ struct TopAnswer {
   std::string taken;               // "2026-11-20T12:19:40.250Z"
   std::string wait_for;            // only waits for this were requested; empty: all
   TopRow totals;                   // over all processes
-  // Over the processes that match, or whose threads do; nullopt: these are all, or not whole
-  // processes.
+  // The sum over the processes that match, or whose threads do. nullopt: all processes match, or
+  // only some threads of a process do.
   std::optional<TopRow> selected;
   std::uint64_t processes = 0;
   std::uint64_t unusual = 0;  // waits of the host that are unusually long
-  std::size_t matching = 0;   // rows that there would be without the limit
+  std::size_t matching = 0;   // how many rows there would be without the limit
   bool of_threads = false;
   std::vector<TopRow> rows;
 };

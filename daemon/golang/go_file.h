@@ -25,8 +25,8 @@ struct GoFile {
   [[nodiscard]] std::optional<std::uint64_t> bias(std::uint64_t begin, std::uint64_t offset) const;
 };
 
-// nullopt: it is no program of Go 1.16 or newer, for x86-64. Reads as much as the table of
-// functions has, kMaxGoTable at most.
+// nullopt: it is no program of Go 1.16 or newer, for x86-64. Reads the whole table of functions,
+// kMaxGoTable at most.
 Result<std::optional<GoFile>> read_go_file(int fd);
 
 }  // namespace offcpud

@@ -18,7 +18,7 @@ namespace offcpud {
 class GoFunctions {
  public:
   static constexpr std::size_t kMostPlaces = 65'536;  // beyond, all are forgotten
-  // Of names; functions beyond are shown as kLeftOut.
+  // The most bytes of names; functions beyond are shown as kLeftOut.
   static constexpr std::size_t kMostNameBytes = std::size_t{8} << 20;
   static constexpr const char* kLeftOut = "[go]";
 

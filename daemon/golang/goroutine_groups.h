@@ -19,8 +19,8 @@ struct GoroutineGroup {
   std::vector<std::string> functions;  // innermost first
   GoStack::End end = GoStack::End::Root;
   bool has_stack = true;    // false: they changed while they were read, or were left out
-  bool is_runtime = false;  // they are the runtime's own: for the collector of garbage
-  // For how long, at least, the one has waited that has waited longest; nullopt: unknown.
+  bool is_runtime = false;  // they are the runtime's own, such as its garbage collector's
+  // How long, at least, the longest of these waits has lasted; nullopt: unknown.
   std::optional<std::chrono::nanoseconds> longest;
 };
 

@@ -60,7 +60,7 @@ class GoroutineReader {
   static constexpr std::size_t kAtOnce = 256;  // goroutines that are read together
   // Addresses of goroutines that are read; more take too long.
   static constexpr std::uint64_t kMostAddresses = std::uint64_t{1} << 19;
-  // Numbers of stacks that are none.
+  // Numbers that stand for no stack.
   static constexpr std::uint32_t kChanged = 0;  // the goroutine changed while it was read
   static constexpr std::uint32_t kLeftOut = 1;  // there are too many different stacks
 
@@ -74,7 +74,7 @@ class GoroutineReader {
   // Sets GoroutineLimits::time of the next looks.
   void set_time(std::chrono::nanoseconds time) { limits_.time = time; }
 
-  // `number`: WaitingGoroutine::stack. Empty for those that are none.
+  // `number`: WaitingGoroutine::stack. Empty for kChanged and kLeftOut.
   [[nodiscard]] const GoStack& stack(std::uint32_t number) const { return *stacks_[number]; }
 
  private:

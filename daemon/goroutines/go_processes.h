@@ -38,21 +38,21 @@ class GoProcesses {
     std::shared_ptr<const SubjectLabels> labels;
     std::unique_ptr<WatchedProgram> program;  // null: it is not watched
     MonotonicTime due{};                      // of the next look
-    // When it was last tried: whether it runs a Go program. `again`: when to try next; nullopt:
-    // only if it changes.
+    // When it was last tried, to find out whether it runs a Go program. `again`: when to try next;
+    // nullopt: only if it changes.
     MonotonicTime tried = MonotonicTime::min();
     std::optional<MonotonicTime> again;
     ShareSlots::Slot slot = 0;  // of a process that is watched
     std::uint64_t view = 0;     // the last one that had it
   };
-  // Gets those that are not watched any more, before they are forgotten.
+  // Gets each process that is no longer watched, before its program is forgotten.
   using Ended = std::function<void(Process& process)>;
 
   explicit GoProcesses(Ended ended) : ended_(std::move(ended)) {}
 
-  // Takes over which processes there are.
+  // Updates the processes from the View.
   void follow(const View& view, MonotonicTime now);
-  // A process to try now: whether it runs a Go program. Null: there is none.
+  // A process to try now (see Process). Null: there is none.
   [[nodiscard]] Process* next_to_try();
   // Makes room for one more program: if there is none, a program of the user who has most gives
   // way. False: none does.

@@ -28,8 +28,8 @@ struct GoroutineOptions {
 };
 
 // Looks at the goroutines of all Go programs of the host, each once in an interval, at a random
-// moment of it, so that no program's own rhythm falls in with the looks. Spends no more CPU time
-// than it may: then looks come later, and stand for more time. Used by one thread.
+// moment of it, so that no program's own rhythm falls in with the looks. Keeps to its budget of CPU
+// time: when that is spent, looks come later, and stand for more time. Used by one thread.
 class GoroutineSampler {
  public:
   // All must outlive the object.
@@ -48,7 +48,7 @@ class GoroutineSampler {
     std::function<void(const std::string& sentence)> refused;  // about a program
   };
   static constexpr std::chrono::seconds kWindow{10};
-  // Of the tables of functions of all programs; one program may have kMaxGoTable.
+  // The most bytes of all programs' tables of functions; one program may have kMaxGoTable.
   static constexpr std::size_t kMostTableBytes = std::size_t{64} << 20;
 
   GoroutineSampler(const Sources& sources, Reports reports, const GoroutineOptions& options);

@@ -22,9 +22,9 @@
 namespace offcpud {
 
 // A Go program that is looked at again and again. Sums how long its goroutines waited at each
-// place: two looks, one after the other, stand for the time between them, each for a half of it.
-// The others stand for the goroutines that a look had no time for. The runtime's own goroutines do
-// not count. Used by one thread.
+// place: each of two successive looks stands for half of the time between them. The goroutines that
+// a look read stand also for those that it had no time for. The runtime's own goroutines do not
+// count. Used by one thread.
 class WatchedProgram {
  public:
   static constexpr std::size_t kMostRows = 256;      // beyond, by `for` only

@@ -48,7 +48,7 @@ struct LockHolder {
   PeerProcess process{};
 
   [[nodiscard]] bool is_thread() const { return kind != LockKind::File; }
-  // Whom a thread that waits for the lock waits on.
+  // The holder, as the peer of a thread that waits for the lock.
   [[nodiscard]] WaitPeer as_peer() const {
     return {.kind = WaitPeer::Kind::Process, .process = process};
   }
@@ -74,8 +74,8 @@ enum class LockLook : std::uint8_t {
 // By waiter, as HeldBlocks.
 using UnheldBlocks = std::map<std::pair<std::uint32_t, std::uint64_t>, LockLook>;
 
-// How many waits of one cgroup, in progress at a look, are for locks of which no holder is told:
-// for Python's GIL, or for all other locks. What is seen of the one says nothing of the others.
+// How many waits of one cgroup, in progress at a look, are for locks of which no holder is told.
+// Waits for Python's GIL are counted apart: what is seen of it says nothing of other locks.
 struct UnheldWaits {
   std::string cgroup;  // path
   bool is_gil = false;

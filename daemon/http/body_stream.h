@@ -8,8 +8,8 @@
 
 namespace offcpud {
 
-// A body of this text, which the server does not copy once more. The first keeps no text of its
-// own: `text` must outlive the stream, as a part of the program does.
+// A body of this text, which the server does not copy again. stream_of_part() does not keep the
+// text, which must outlive the stream; a literal does.
 BodyStream stream_of_part(std::string_view text);
 BodyStream stream_of(std::string text);
 

@@ -19,7 +19,7 @@ namespace offcpud {
 struct ConnectionLimits {
   std::size_t total = 128;
   std::size_t per_peer = 64;
-  std::size_t few = 8;                          // up to this many, all peers count alike
+  std::size_t few = 8;                          // peers with at most this many count alike
   std::chrono::milliseconds request_grace{50};  // how long a request may be on its way
   // Each response keeps its View alive, which takes megabytes on a large host.
   std::size_t slow_responses = 16;
@@ -34,9 +34,9 @@ bool has_bytes_waiting(int fd);
 // close when there are too many. Owns no descriptors; not thread-safe.
 //
 // New connections are never refused: otherwise somebody with a thousand idle connections could lock
-// out the next scrape. Instead another one is closed: of the peer with the most connections, if
-// these are more than a few, the one that has waited for a request or sent a response for longest,
-// because a scrape is short. Two kinds of connections are spared:
+// out the next scrape. Instead another one is closed: the one that has waited for a request or sent
+// a response for longest, because a scrape is short. It belongs to the peer with the most
+// connections, if that has more than a few. Two kinds of connections are spared:
 // - those with an unread request, or so new that one may be on its way, while the limit is exceeded
 //   by at most a quarter;
 // - those with a new response, while responses take at most half of a limit.

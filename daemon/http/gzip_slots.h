@@ -10,9 +10,9 @@
 namespace offcpud {
 
 // Limits how many bodies are compressed at a time, and shares them: a client that does not read
-// keeps its body for a minute, and there may be many such clients. A peer may take one more only if
-// then as many stay free as it had before: of 8 slots, a peer alone gets 4, the next one 2. Copies
-// share the slots. Thread-safe.
+// keeps its body for a minute, and there may be many such clients. A peer that has n slots may take
+// one more only if n stay free then: of 8 slots, a peer alone gets 4, the next one 2. Copies share
+// the slots. Thread-safe.
 class GzipSlots {
  public:
   // `refused` is called for each refusal, by the thread that asks.

@@ -39,8 +39,8 @@ struct Reach {
   bool unix_socket = false;  // no browser reaches it
 };
 
-// A bound, non-blocking socket. Who connects before it listens is refused at once, and need not
-// wait for a program that still starts. Move-only.
+// A bound, non-blocking socket. A client that connects before listen() is refused at once, so it
+// need not wait while the program starts. Move-only.
 class Listener {
  public:
   Listener(UniqueFd fd, ListenAddress address, std::unique_ptr<SocketFile> file = nullptr)

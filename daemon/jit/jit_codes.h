@@ -37,8 +37,8 @@ class JitCodeBoard {
 class JitCodes {
  public:
   static constexpr std::size_t kMostProcesses = 32;
-  // Of all processes together. Beyond, the code of the process that was seen longest ago is
-  // forgotten, and is read again after kLatest.
+  // The most bytes of all processes together. Beyond, the code of the process that was seen longest
+  // ago is forgotten, and is read again after kLatest.
   static constexpr std::size_t kMostBytes = std::size_t{32} << 20;
   // The time between two reads of a process; kSoonest while its stacks contain code that is not
   // known yet.

@@ -67,7 +67,7 @@ class FileOpener {
   virtual void ask_roots(std::span<const std::uint32_t> /*tgids*/) {}
   // Opens the root (O_PATH).
   virtual OpenedFile open_root(std::uint32_t tgid) = 0;
-  // `fd` comes from open(). If it is a copy: its original. Nothing: it is the file itself.
+  // The original of a descriptor from open() that is a copy. Nothing: it is the file itself.
   virtual std::optional<OriginalFile> original_of(int /*fd*/) { return std::nullopt; }
   // Call it when mounts may have changed since the last open().
   virtual void refresh() {}

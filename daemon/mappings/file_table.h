@@ -68,7 +68,7 @@ class FileTable {
 
   std::shared_ptr<const MappedFile> file_of(const SeenMapping& seen);
 
-  // Whether the object of a file is not open because opening was refused, which is temporary.
+  // Whether the last attempt to open the object of a file was refused, which is temporary.
   [[nodiscard]] bool is_refused(const MappedFile& file) const;
   // Tries again to open it. True: it is open now, and found() was called.
   bool try_again(const SeenMapping& seen, const MappedFile& file);

@@ -21,8 +21,8 @@ namespace offcpud {
 // Used by one thread at a time.
 class Exposition {
  public:
-  // `self_metrics` writes complete families that the View does not have; they come last, and are
-  // written when they are read. Without details no family says whom or what units wait on.
+  // `self_metrics` writes complete families that the View does not have; they come last, and it is
+  // called only when read() gets there. Without details no family says whom or what units wait on.
   Exposition(std::shared_ptr<const View> view, std::unique_ptr<SeriesWriter> writer,
              std::function<void(SeriesWriter&)> self_metrics, bool with_details = true);
 

@@ -14,10 +14,10 @@
 
 namespace offcpud {
 
-// The processes that were seen at the other ends of connections, for later waits on the same socket
-// whose own records do not say it: a process that closes a connection, or ends, makes no call for
-// that socket. Tells nothing that is older than kGoodFor, and nothing of a socket whose other end
-// is used by processes of several cgroups. Used by one thread.
+// Remembers which processes were seen at the other ends of connections. It serves later waits on
+// the same socket whose own records do not say it: a process that closes a connection, or ends,
+// makes no call for that socket. Tells nothing that is older than kGoodFor, and nothing of a socket
+// whose other end is used by processes of several cgroups. Used by one thread.
 class SeenPeers {
  public:
   // The older half is forgotten once there are more.

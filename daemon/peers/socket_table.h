@@ -50,7 +50,7 @@ class SocketTable {
   using Owners = std::unordered_map<Key, Owner, WordsHash>;
 
   void add(Key key, const offcpud_held_socket& record);
-  // False: somebody else's socket must not go for this one.
+  // Removes the socket of another process. False: this process may not take another's place.
   bool make_room(const offcpud_held_socket& record);
   void take_room(const Key& key, const offcpud_held_socket& record);
   [[nodiscard]] std::optional<PeerProcess> named(const Key& key) const;

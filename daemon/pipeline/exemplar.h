@@ -18,7 +18,7 @@ struct Exemplar {
   WallTime ended;
   std::uint32_t pid = 0;    // in the daemon's PID namespace; 0: not in it
   std::uint64_t stack = 0;  // snapshot/stack_id.h
-  std::uint64_t round = 0;  // number of the snapshot, of those with exemplars
+  std::uint64_t round = 0;  // number of the snapshot among those with exemplars
 
   friend bool operator==(const Exemplar&, const Exemplar&) = default;
 };

@@ -10,8 +10,8 @@
 namespace offcpud {
 
 // Remembers of each process and reason whether a block was idle when its stack was last examined.
-// So a thread of a driver that waits for work uninterruptibly, whose reason is `kernel`, is not
-// taken for stuck while a busy host leaves no time to examine stacks. Used by one thread.
+// So a driver's thread that waits uninterruptibly for work (reason `kernel`) is not taken for stuck
+// while a busy host leaves no time to examine stacks. Used by one thread.
 class IdlePasts {
  public:
   static constexpr std::size_t kMaxProcesses = 16'384;               // those beyond have no past

@@ -6,9 +6,9 @@
 
 namespace offcpud {
 
-// Waits for a lock that threads of one cgroup had at one site, that ended within a window, and that
-// one thread ended: it released the lock, or passed it on. Of a lock whose holder nobody can see
-// this is all that anybody knows. Estimated from samples.
+// Waits of one cgroup's threads for a lock at one site, all ended within a window by one thread: it
+// released the lock, or passed it on. If nobody can see who holds a lock, nothing more is known of
+// it. Estimated from samples.
 struct ReleasedWaits {
   enum class By : std::uint8_t {
     Thread,

@@ -64,7 +64,7 @@ class SeriesStore {
   bool open(std::string_view path, std::size_t kind);
   bool open_waits(std::string_view path, WaitFor wait_for, WallTime since);
 
-  // Adds ended waits to `path`, of which none ended before `since`.
+  // Adds ended waits to `path`; none of them ended before `since`.
   void add_waits(std::string_view path, const EndedWaits& ended, WallTime since);
 
   // Accounts the difference between `reading` and the last one of its place.

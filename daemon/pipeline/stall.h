@@ -60,7 +60,7 @@ struct Stall {
   // The end. While it is in progress, duration_ns is its age in the last pass.
   std::uint64_t duration_ns = 0;
   bool ended = false;
-  // It was told, but is idle, or its reason decided and its stack is not certain.
+  // It was told, but is idle; or its reason had decided, and its stack is not certain.
   bool taken_back = false;
   std::optional<WallTime> ended_at;  // nullopt: in progress, or the end was not seen
   std::optional<offcpud_waker> woken_from;
@@ -90,8 +90,8 @@ struct StallList {
     for (const UnlistedStalls& each : unlisted) threads += each.threads;
     return threads;
   }
-  // Counts those of `untold` as Unknown, and also blocks that wait for work. Those under Answer
-  // wait for children of their own process.
+  // Includes idle blocks, and those of `untold` as Unknown. Those under Answer wait for children of
+  // their own process.
   UntoldBlocks untold_blocks{};
   bool examines = false;             // stacks are examined; else reasons decide
   std::uint64_t dropped = 0;         // ended ones dropped for newer ones

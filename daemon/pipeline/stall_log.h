@@ -74,22 +74,22 @@ struct StallChanges {
 // nothing is certain is kept, but not told. If the stack is not examined within kExaminedWithin
 // after the least threshold of all rules, the reason decides: disk, kernel and stopped make a
 // stall, unless the last examined block of the same process and reason was idle. Any other block is
-// not told. A block is no stall if it ended before the first window did. A stall that turns out to
-// be idle is taken back, and so is one that its reason decided, if its stack is not certain.
+// not told. A block is no stall if it ended before the first window did. A stall is taken back if
+// it turns out to be idle, or if its reason decided and its stack, examined later, is not certain.
 // Single-threaded.
 class StallLog {
  public:
   using LabelsOf = std::function<std::shared_ptr<const SubjectLabels>(std::uint64_t cgroup_id)>;
 
-  // Told stalls in progress. Further ones count in StallList::unlisted, and get a record when they
-  // end.
+  // The most records of told stalls in progress. Further stalls count in StallList::unlisted, and
+  // get a record when they end.
   static constexpr std::size_t kMaxInProgress = 10'000;
   // Untold blocks in progress. Beyond this number, a block gets a record only in place of one of a
   // process or cgroup that has more (UntoldShares); all count in StallList::untold_blocks.
   static constexpr std::size_t kMaxUntold = 1'000;
   // Room for the windows of two passes: a window takes 10 s at most, a pass 5 min.
   static constexpr std::size_t kMaxWindows = 64;
-  // Blocks in them; the last two windows stay in any case.
+  // The most blocks in these windows; the last two windows stay in any case.
   static constexpr std::size_t kMaxExamined = 200'000;
   static constexpr std::chrono::seconds kExaminedWithin{30};
 

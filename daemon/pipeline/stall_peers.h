@@ -15,14 +15,14 @@
 
 namespace offcpud {
 
-// Says on whom stalls wait: of one in progress what one window knows, of one that has ended what
-// its record kept. Immutable.
+// Says on whom stalls wait. Of a stall in progress one window tells this; of one that has ended,
+// its record. Immutable.
 class StallPeers {
  public:
   // Both may be null.
   explicit StallPeers(std::shared_ptr<const WaitWindow> waits,
                       const std::vector<Deadlock>* deadlocks = nullptr);
-  // By the last window of the View.
+  // Uses the last window of the View.
   explicit StallPeers(const View& view) : StallPeers(view.waits, view.deadlocks.get()) {}
 
   // Null: unknown, or threads of its process wait on several peers for the same thing.

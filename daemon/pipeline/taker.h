@@ -22,20 +22,20 @@ inline constexpr std::string_view kIdleTaker = "(idle)";      // nobody: the CPU
 // Nobody: the cgroup's own limit.
 inline constexpr std::string_view kThrottledTaker = "(throttled)";
 
-// For how long threads of one cgroup, or somebody else, had the CPU while threads of another one
-// waited for it, or other threads of the same one.
+// How long a cgroup, or one of those above, had the CPU while threads of a cgroup waited for it.
+// Both may be the same cgroup.
 struct Taker {
   std::shared_ptr<const SubjectLabels> by;  // never null
   std::uint64_t ns = 0;
 };
 
 // Everybody who had the CPU while threads of one cgroup waited for it, since the start; sorted by
-// cgroup. Together they are its run-queue waits that have ended, without throttled ones. Immutable.
+// cgroup. Their sum is the time of its ended run-queue waits, without throttled ones. Immutable.
 struct KeptOff {
   std::vector<Taker> takers;
 };
 
-// What one View of the last minutes said of this. Immutable.
+// What one View of the last minutes said of who kept whom off. Immutable.
 struct KeptOffStep {
   struct Row {
     std::shared_ptr<const SubjectLabels> labels;  // who waited
@@ -51,7 +51,7 @@ struct KeptOffWindow {
   std::chrono::nanoseconds length{0};  // of this time; 0: the View remembers nothing
 };
 
-// About the last `window`; if the View remembers less, as much as it does.
+// Covers the last `window`, or less if the View remembers less.
 KeptOffWindow kept_off_within(const View& view, std::string_view cgroup,
                               std::chrono::nanoseconds window);
 

@@ -73,8 +73,8 @@ inline bool is_idle(const offcpud_thread& thread) {
 // A wait whose beginning the programs did not see is not counted.
 std::uint64_t countable_wait_ns(const offcpud_thread& thread);
 
-// How a thread spent the interval between two walks. A wait that began before the interval, or is
-// still in progress, counts with its part within; no wait is longer than the interval.
+// How a thread spent the interval between two walks. Of a wait that began before it, or is still in
+// progress, only the part within the interval counts, so no wait is longer than the interval.
 struct ThreadInterval {
   std::array<std::uint64_t, OFFCPUD_HIST_KINDS> waited_ns{};
   std::uint64_t running_ns = 0;
@@ -91,8 +91,8 @@ struct ThreadInterval {
 ThreadInterval thread_interval(const offcpud_thread* before, const offcpud_thread& now,
                                std::uint64_t begin_ns);
 
-// For how long a kernel thread waited for work. Only of its current wait it is known whether it is
-// for work. Ended waits count as such if a walk has found the thread idle (`was_idle`).
+// How long a kernel thread waited for work. What a wait is for is known only of the current one;
+// ended ones count as waits for work if a walk has found the thread idle (`was_idle`).
 std::uint64_t waited_for_work_ns(const offcpud_thread& now, const ThreadInterval& interval,
                                  bool was_idle);
 

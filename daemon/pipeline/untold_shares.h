@@ -27,9 +27,9 @@ class UntoldShares {
   // keeps the records that it has. `tgid` in the initial PID namespace.
   [[nodiscard]] std::optional<StallId> who_gives_way(std::uint64_t cgroup_id,
                                                      std::uint32_t tgid) const;
-  // Only if not all are held. A process counts in the cgroup of its first record.
+  // Call it only while one is free. A process counts in the cgroup of its first record.
   void hold(const StallId& id, std::uint64_t cgroup_id, std::uint32_t tgid);
-  // Only what is held.
+  // `id` must be held.
   void give_back(const StallId& id);
 
  private:

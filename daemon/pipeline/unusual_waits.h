@@ -35,7 +35,7 @@ class UnusualWaits {
   // 0: none is unusual.
   void set_factor(std::uint32_t factor) { factor_ = factor; }
 
-  // What was examined last.
+  // Takes over the window that was examined last.
   void take_examined(const WaitWindow& window);
 
   // Call it once a pass; both are of this pass. Oldest first.

@@ -32,7 +32,7 @@ struct WaitStep {
   // The blocks of one cgroup and one `for` that ended within the step, estimated from samples.
   struct Lengths {
     WaitFor wait_for = WaitFor::Unknown;
-    std::uint32_t cells = 0;  // how many of `length_slots` and `length_counts` are its, in order
+    std::uint32_t cells = 0;  // how many of `length_slots` and `length_counts` belong to it
   };
 
   MonotonicTime begin, end;

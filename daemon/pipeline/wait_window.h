@@ -57,8 +57,8 @@ struct ExaminedBlock {
   bool censored = false;  // OFFCPUD_SAMPLE_CENSORED: since_ns is when the daemon found it
   bool lasts = false;     // it had not ended at the end of the window
   std::shared_ptr<const ExaminedWait> wait;
-  // Its place has gone silent, for much longer than any wait there took. Null: it has not, or too
-  // little is known of it.
+  // Set if its place has been silent for much longer than any wait there took. Null: it has not, or
+  // too little is known of the place.
   std::shared_ptr<const UsualWaits> usual = nullptr;
 };
 
@@ -74,7 +74,7 @@ struct SiteWaits {
   WaitTime child;    // part of `time`: waits for the process's own children
   // Long waits that were in progress at the window's end, and the age of the longest.
   std::uint32_t lasting = 0;
-  std::uint32_t on_sockets = 0;  // of them, those on sockets as far as is known
+  std::uint32_t on_sockets = 0;  // of `lasting`: those known to be on sockets
   WaitAge oldest;
 };
 

@@ -29,15 +29,15 @@ struct WaitedOn {
   double variance_ns2 = 0;  // of ns
 };
 
-// The waits that ended, by cgroup, what they were for, and whom or what they waited on. Of each
-// cgroup the longest pairs of `for` and `on` have a place. One that was longer of late takes the
-// place of another, whose time then counts as "(other)", so that the sum over all stays true. When
-// all cgroups together have no room, the one that has most gives way. Single-threaded.
+// The waits that ended, by cgroup, what they were for, and whom or what they waited on. In each
+// cgroup, the longest pairs of `for` and `on` have a place. A pair that was longer of late takes
+// the place of another, whose time then goes to "(other)", so that the sum stays true. When all
+// cgroups together have no room, the one that has most gives way. Single-threaded.
 class WaitedOnStore {
  public:
-  // Of one cgroup, besides "(other)", "(unknown)" and "(nobody)".
+  // The most pairs of one cgroup, besides "(other)", "(unknown)" and "(nobody)".
   static constexpr std::size_t kMostOfCgroup = 50;
-  // Of all cgroups together, besides these.
+  // The most pairs of all cgroups together, besides these.
   static constexpr std::size_t kMost = 8'000;
 
   // The waits of one cgroup that ended in a window. `now`: its end, which does not go back.
@@ -98,7 +98,7 @@ struct PeerWindow {
 class PeerHistory {
  public:
   static constexpr std::chrono::minutes kAge{10};
-  // Of one window: the longest; the rest of each cgroup is "(other)".
+  // A window keeps the longest rows; the rest of each cgroup is "(other)".
   static constexpr std::size_t kMostRows = 2'000;
   static constexpr std::size_t kMostBytes = std::size_t{8} << 20;
 

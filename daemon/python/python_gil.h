@@ -9,8 +9,8 @@
 
 namespace offcpud {
 
-// What the GIL of a CPython says of itself. Two equal ones: between both reads no other thread had
-// it, because the number of switches grows whenever another thread than the last one takes it.
+// What the GIL of a CPython says of itself. If two readings are equal, no other thread had it in
+// between: the number of switches grows whenever a thread other than the last one takes it.
 struct PythonGil {
   bool is_held = false;
   std::uint64_t holder = 0;    // the thread state of who has it, or had it last
