@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * For which FUSE file system a thread waits, and which one an open /dev/fuse serves. Where FUSE is a
- * module, its types are not among those of the kernel, so the daemon says where the fields are.
+ * For which FUSE file system a thread waits, and which one an open /dev/fuse serves. Where FUSE is
+ * a module, its types are not among those of the kernel, so the daemon says where the fields are.
  */
 #ifndef OFFCPUD_FUSE_BPF_H
 #define OFFCPUD_FUSE_BPF_H
@@ -10,7 +10,7 @@
 #include "waited_types.bpf.h"
 
 /* Offsets in bytes. */
-const volatile __u8 fuse_known = 0; /* the others are set */
+const volatile __u8 fuse_known = 0;		/* the others are set */
 const volatile __u64 fuse_request_wait_at = 0;	/* fuse_req.waitq */
 const volatile __u64 fuse_request_mount_at = 0; /* fuse_req.fm */
 const volatile __u64 fuse_mount_super_at = 0;	/* fuse_mount.sb */
@@ -31,7 +31,7 @@ struct super_block___fuse {
 	void *s_fs_info;
 } __attribute__((preserve_access_index));
 
-#define FUSE_SUPER_MAGIC 0x65735546 /* include/uapi/linux/magic.h */
+#define FUSE_SUPER_MAGIC 0x65735546	   /* include/uapi/linux/magic.h */
 #define FUSE_DEVICE	 (10U << 20 | 229) /* /dev/fuse, Documentation/admin-guide/devices.txt */
 
 /* A request is waited for near the end of the stack: few functions are called from there. */
@@ -42,8 +42,8 @@ struct super_block___fuse {
 
 struct fuse_search {
 	__u64 task, from; /* addresses */
-	__u64 super;	  /* struct super_block, only for reads that may fail; 0: nothing was found */
-	__u32 device;	  /* by which the server of the file system is found */
+	__u64 super;  /* struct super_block, only for reads that may fail; 0: nothing was found */
+	__u32 device; /* by which the server of the file system is found */
 	__u32 unused;
 };
 
@@ -65,9 +65,9 @@ static __always_inline __u32 fuse_device_of(__u64 link)
 
 /*
  * Whether the thread waits for the answer to a request (fs/fuse/dev.c, request_wait_answer): this
- * word of its stack is wait_queue_entry.private, and the queue is that of a request. The thread that
- * made a request is the only one that waits for it. That its file system is one of FUSE and belongs
- * to this mount shows that the memory is what it seems to be.
+ * word of its stack is wait_queue_entry.private, and the queue is that of a request. The thread
+ * that made a request is the only one that waits for it. That its file system is one of FUSE and
+ * belongs to this mount shows that the memory is what it seems to be.
  */
 static __always_inline bool fuse_is_request(struct fuse_search *search, __u64 private_at)
 {

@@ -97,15 +97,15 @@ struct path_found {
 static __always_inline __u32 path_argument(unsigned long number)
 {
 	switch (number) { /* arch/x86/entry/syscalls/syscall_64.tbl */
-	case 2:	  /* open */
-	case 4:	  /* stat */
-	case 6:	  /* lstat */
-	case 59:  /* execve */
-	case 83:  /* mkdir */
-	case 84:  /* rmdir */
-	case 85:  /* creat */
-	case 87:  /* unlink */
-	case 133: /* mknod */
+	case 2:		  /* open */
+	case 4:		  /* stat */
+	case 6:		  /* lstat */
+	case 59:	  /* execve */
+	case 83:	  /* mkdir */
+	case 84:	  /* rmdir */
+	case 85:	  /* creat */
+	case 87:	  /* unlink */
+	case 133:	  /* mknod */
 		return 1;
 	case 257: /* openat */
 	case 258: /* mkdirat */

@@ -41,7 +41,7 @@ struct offcpud_peer {
 	/* Of the file that was read or written, or of the FUSE file system that was asked: dev_t of
 	 * the kernel; 0: not known. */
 	__u32 device;
-	__u32 flags;  /* OFFCPUD_PEER_* */
+	__u32 flags;		 /* OFFCPUD_PEER_* */
 	char comm[OFFCPUD_COMM]; /* of the process's first thread */
 	__u32 tid; /* of the thread that was current when the block ended; 0: unknown */
 	__u32 unused;

@@ -183,8 +183,7 @@ std::string waits_for_text(const Json& stall) {
   const std::string address = text_of(futex, "address");
   const std::string held = owner.is_object() ? "held by " + numbered(owner, "comm", "tid") : "";
   return join({prefixed("futex ", address.empty() ? text_of(futex, "id") : address), held,
-               fifo_text(file),
-               prefixed("fd ", text_of(file, "fd")), text_of(file, "path"),
+               fifo_text(file), prefixed("fd ", text_of(file, "fd")), text_of(file, "path"),
                text_of(waits_for, "socket"), prefixed("on ", text_of(file, "device"))});
 }
 

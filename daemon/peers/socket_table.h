@@ -14,9 +14,10 @@
 namespace offcpud {
 
 // Which process had which socket, in all network namespaces of this host, or served which FUSE file
-// system, when a walk over their files passed by (bpf/sockets.bpf.c). It names nobody where two could be meant: processes of
-// different cgroups that share a socket, or sockets of different namespaces with equal addresses.
-// One thread fills it; then it no longer changes, and others see it.
+// system, when a walk over their files passed by (bpf/sockets.bpf.c). It names nobody where two
+// could be meant: processes of different cgroups that share a socket, or sockets of different
+// namespaces with equal addresses. One thread fills it; then it no longer changes, and others see
+// it.
 class SocketTable {
  public:
   // When there are this many, a new one takes the place of one of the largest process of the user

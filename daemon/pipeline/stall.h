@@ -44,14 +44,15 @@ struct WaitDetail {
 
   std::optional<CallPath> path;    // of the kernel's report; `file` is made of it
   std::optional<std::int32_t> fd;  // argument of the system call
-  // Path of `fd`, "socket", "pipe", "anon_inode:[eventpoll]"; or a path that is the call's argument.
-  // A relative one follows the name of its directory; if that is not known, it is as it was given.
+  // Path of `fd`, "socket", "pipe", "anon_inode:[eventpoll]"; or a path that is the call's
+  // argument. A relative one follows the name of its directory; if that is not known, it is as it
+  // was given.
   std::string file;
   // The call opens a FIFO and waits for this: "writer", "reader"; "other end": nobody knows which.
   // Empty: it does not.
   std::string fifo_lacks;
-  std::string socket;              // "tcp 10.0.0.1:33110 -> 10.0.0.2:443 ESTABLISHED"
-  std::string device;              // of the file system or block device: "8:1 sda1"
+  std::string socket;  // "tcp 10.0.0.1:33110 -> 10.0.0.2:443 ESTABLISHED"
+  std::string device;  // of the file system or block device: "8:1 sda1"
 };
 
 // A block that has outlasted its threshold.

@@ -170,11 +170,13 @@ class OpenPaths(WaitedOnCase):
         server, path, process = self.serve()
         self.addCleanup(process.send_signal, 18)  # SIGCONT: before the waits for the programs
         process.send_signal(19)
-        opens, asks, relative = (self.new_unit(name) for name in ("opens", "asks", "relative"))
+        opens, asks, relative, makes = (self.new_unit(name) for name in ("opens", "asks", "relative", "makes"))
         self.hang(opens, "lambda path: os.open(path, os.O_RDONLY)", f"{path}/none/of/them")
         self.hang(asks, "os.statvfs", path)
+        self.hang(makes, "os.mkdir", f"{path}/new")  # of which the last part is looked up on its own
         self.hang(relative, "os.stat", f"{os.path.basename(path)}/absent", self.folder)
-        for unit, named in ((opens, f"{path}/none/of/them"), (asks, None), (relative, f"{path}/absent")):
+        for unit, named in ((opens, f"{path}/none/of/them"), (asks, None), (makes, f"{path}/new"),
+                            (relative, f"{path}/absent")):
             self.expect_file(unit, named)  # statfs keeps no path once it is looked up
             file = self.file(unit)
             self.say(file.get("device", "").endswith(" fuse"), "file system", "fuse", file["device"])

@@ -76,8 +76,8 @@ TEST(SocketTable, TellsWhoServesAFuseFileSystem) {
 
 // As a file server that hands its file system on to a new process of another unit.
 TEST(SocketTable, AFuseFileSystemOfTwoCgroupsIsServedByNobody) {
-  const SocketTable table =
-      table_of({PeerRecord().on_fuse(38).beside(7), PeerRecord().on_fuse(38).beside(8).in_cgroup(3)});
+  const SocketTable table = table_of(
+      {PeerRecord().on_fuse(38).beside(7), PeerRecord().on_fuse(38).beside(8).in_cgroup(3)});
   EXPECT_FALSE(table.fuse_server_of(38));
 }
 
