@@ -2,6 +2,7 @@
 """Calls that name a file by its path and hang: which path, on which file system, and who serves that."""
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -9,6 +10,7 @@ import time
 
 from case import main
 from daemon import WORKLOADS
+from hanging_programs import NOBODY
 from waited_on_case import WaitedOnCase
 
 # Says what it is about to do, then calls a function of os.
@@ -82,6 +84,10 @@ class OpenPaths(WaitedOnCase):
         for key, value in also.items():
             self.say(file.get(key) == value, key, value, file.get(key))
 
+    def line_of(self, unit, *arguments):
+        said = self.daemon.offcpuctl("stalls", *arguments)
+        return next((line for line in said.splitlines() if unit.unit in line), "")
+
     def make_fifo(self, name="queue"):
         path = os.path.join(os.fsencode(self.folder), name if isinstance(name, bytes) else name.encode())
         os.mkfifo(path)
@@ -92,8 +98,9 @@ class OpenPaths(WaitedOnCase):
         path = os.fsdecode(self.make_fifo())
         self.call(unit, "open", path)
         self.expect_file(unit, path, lacks="writer")
-        said = self.daemon.offcpuctl("stalls", "--for", "unknown", "-v")
-        self.say(f"a writer of the FIFO {path} on " in said, "offcpuctl stalls", path, said)
+        line = self.line_of(unit, "--for", "unknown")
+        self.say("a writer of the FIFO on " in line and path not in line,
+                 "offcpuctl stalls, for who may not see paths", "a writer of the FIFO on ...", line)
 
     def test_fifo_without_reader(self):
         unit = self.new_unit("writes")
@@ -145,12 +152,12 @@ class OpenPaths(WaitedOnCase):
         if server.stdout.readline() != "mounted\n":
             self.skipTest("FUSE cannot be mounted here")
         os.chmod(self.folder, 0o755)
+        subprocess.run([*NOBODY, "stat", f"{path}/file"], check=True, stdout=subprocess.DEVNULL)  # it answers
         return unit, path, server
 
     def hang(self, unit, call, path, directory=None):
         """The served user alone may look into it, so that uid is the program's."""
-        command = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", sys.executable, "-c", CALLS,
-                   call, path, *([directory] if directory else [])]
+        command = [*NOBODY, sys.executable, "-c", CALLS, call, path, *([directory] if directory else [])]
         program = self.run_in(unit, *command, stdout=subprocess.PIPE)
         self.addCleanup(program.stdout.close)
         self.assertEqual(program.stdout.readline(), "calls\n")
@@ -168,15 +175,13 @@ class OpenPaths(WaitedOnCase):
         """By open, through a look-up, and by statfs, which is for the file system itself."""
         self.serve("other")  # it is not to blame
         server, path, process = self.serve()
-        self.addCleanup(process.send_signal, 18)  # SIGCONT: before the waits for the programs
-        process.send_signal(19)
-        opens, asks, relative, makes = (self.new_unit(name) for name in ("opens", "asks", "relative", "makes"))
+        process.send_signal(signal.SIGSTOP)
+        opens, asks, relative = (self.new_unit(name) for name in ("opens", "asks", "relative"))
         self.hang(opens, "lambda path: os.open(path, os.O_RDONLY)", f"{path}/none/of/them")
         self.hang(asks, "os.statvfs", path)
-        self.hang(makes, "os.mkdir", f"{path}/new")  # of which the last part is looked up on its own
         self.hang(relative, "os.stat", f"{os.path.basename(path)}/absent", self.folder)
-        for unit, named in ((opens, f"{path}/none/of/them"), (asks, None), (makes, f"{path}/new"),
-                            (relative, f"{path}/absent")):
+        self.addCleanup(process.send_signal, signal.SIGCONT)  # before all of them are waited for
+        for unit, named in ((opens, f"{path}/none/of/them"), (asks, None), (relative, f"{path}/absent")):
             self.expect_file(unit, named)  # statfs keeps no path once it is looked up
             file = self.file(unit)
             self.say(file.get("device", "").endswith(" fuse"), "file system", "fuse", file["device"])
@@ -184,8 +189,18 @@ class OpenPaths(WaitedOnCase):
         said = self.daemon.offcpuctl("why", opens.unit)
         print("\n".join(f"    | {line}" for line in said.splitlines()[:4]), flush=True)
         self.say(server.unit in said.splitlines()[0], "offcpuctl why", server.unit, said.splitlines()[0])
-        said = self.daemon.offcpuctl("stalls", "-v")
-        self.say(f"{path}/none/of/them on 0:" in said, "offcpuctl stalls", f"{path}/none/of/them", said)
+        line = self.line_of(opens)
+        self.say(server.unit in line, "offcpuctl stalls", server.unit, line)
+
+    def test_directory_that_is_made(self):
+        """The last part of its path is looked up after the path is; from then on the path is on the stack only."""
+        server, path, process = self.serve()
+        process.send_signal(signal.SIGSTOP)
+        unit = self.new_unit("makes")
+        self.hang(unit, "os.mkdir", f"{path}/new")
+        self.addCleanup(process.send_signal, signal.SIGCONT)
+        self.expect_file(unit, f"{path}/new")
+        self.expect_server(unit, server, process)
 
     def test_two_servers_of_one_file_system(self):
         """Nobody sees which of them reads the requests: none is told."""
@@ -203,14 +218,14 @@ time.sleep(1000)
 """, stdout=subprocess.PIPE)
         self.addCleanup(holder.stdout.close)
         self.assertEqual(holder.stdout.readline(), "has it\n")
-        self.addCleanup(process.send_signal, 18)
-        process.send_signal(19)
+        process.send_signal(signal.SIGSTOP)
         unit = self.new_unit("opens")
         self.hang(unit, "lambda path: os.open(path, os.O_RDONLY)", f"{path}/absent")
+        self.addCleanup(process.send_signal, signal.SIGCONT)
 
         def is_told():
             return any(wait.get("on", "").startswith("device:fuse") for wait in self.waits_on(unit))
-        self.wait_until("the stall waits on the file system", is_told, 60)
+        self.wait_until("the stall waits on the file system", is_told, 90)
         time.sleep(15)  # until a walk over all files that began after this wait is over
         self.say(is_told(), "whom it waits on", "device:fuse", self.waits_on(unit))
         first = self.daemon.offcpuctl("why", unit.unit)
