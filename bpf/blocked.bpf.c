@@ -145,6 +145,7 @@ int walk_blocked(struct bpf_iter__task *ctx)
 	__builtin_memset(&record->peer, 0, sizeof(record->peer));
 	peer_find(&record->peer, task, record->sample.kind, WAITED_IN_WALK);
 	peer_set_holder(&record->peer);
+	peer_find_fuse(&record->peer, task, record->sample.kind);
 	lock_find(&record->lock, task);
 	record_describe_stack(record, task);
 	bpf_seq_write(ctx->meta->seq, record, sizeof(*record));

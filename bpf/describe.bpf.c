@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Reports what certain blocked threads wait for, when the daemon asks: lines of text, each a
  * keyword and its values. daemon/kernel/wait_text.cpp reads them. */
+#include "path.bpf.h"
 #include "thread.bpf.h"
 
 #include <bpf/bpf_endian.h>
@@ -77,6 +78,90 @@ static __always_inline __u32 class_of_number(unsigned long number, bool compat)
 	return compat ? compat_syscall_class[number] : syscall_class[number];
 }
 
+/* Prints a text that others have chosen as numbers, so that it cannot look like other lines. */
+#define PRINT_TEXT(seq, keyword, words)                                                            \
+	for (int i_ = 0; i_ < (int)(sizeof(words) / sizeof((words)[0])) && (words)[i_]; i_ += 4)   \
+	BPF_SEQ_PRINTF(seq, keyword " %llx %llx %llx %llx\n", (words)[i_], (words)[i_ + 1],        \
+		       (words)[i_ + 2], (words)[i_ + 3])
+
+static __always_inline void describe_file_system(struct seq_file *seq, struct path_texts *texts,
+						 __u64 at)
+{
+	struct super_block___path *names = (void *)at;
+	__u32 device = BPF_CORE_READ((struct super_block *)at, s_dev);
+
+	bpf_probe_read_kernel_str(texts->type, sizeof(texts->type),
+				  BPF_CORE_READ(names, s_type, name));
+	bpf_probe_read_kernel_str(texts->subtype, sizeof(texts->subtype),
+				  BPF_CORE_READ(names, s_subtype));
+	BPF_SEQ_PRINTF(seq, "filesystem %u\n", device);
+	PRINT_TEXT(seq, "type", texts->type);
+	PRINT_TEXT(seq, "subtype", texts->subtype);
+}
+
+/* Prints the parts of the path of the working directory, innermost first, and then "root". Not by
+ * bpf_d_path(), which trusts its argument: the thread may end meanwhile. */
+static __always_inline void describe_directory(struct seq_file *seq, struct task_struct *task,
+					       struct path_texts *texts)
+{
+	struct task_struct___path *owner = (void *)task;
+	struct fs_struct___path *fs = BPF_CORE_READ(owner, fs);
+	struct dentry___path *dentry = BPF_CORE_READ(fs, pwd.dentry);
+	struct mount___path *mount = mount_of(BPF_CORE_READ(fs, pwd.mnt)), *parent;
+	__u64 *part = texts->part;
+
+	for (int i = 0; i < PARTS && dentry && mount; i++) {
+		if (dentry != BPF_CORE_READ(mount, mnt.mnt_root)) {
+			bpf_probe_read_kernel_str(part, PART_BYTES,
+						  BPF_CORE_READ(dentry, d_name.name));
+			BPF_SEQ_PRINTF(seq, "part %llx %llx %llx %llx %llx %llx %llx %llx\n",
+				       part[0], part[1], part[2], part[3], part[4], part[5],
+				       part[6], part[7]);
+			dentry = BPF_CORE_READ(dentry, d_parent);
+			continue;
+		}
+		parent = BPF_CORE_READ(mount, mnt_parent);
+		if (parent == mount) {
+			BPF_SEQ_PRINTF(seq, "root\n");
+			return;
+		}
+		dentry = BPF_CORE_READ(mount, mnt_mountpoint);
+		mount = parent;
+	}
+}
+
+/* The path of the call, and the file system on which it is looked up, or whose FUSE server the
+ * thread waits for. What was read counts only if the thread was blocked all the time. */
+static __always_inline void describe_path(struct seq_file *seq, struct task_struct *task,
+					  __u64 since_ns)
+{
+	struct path_texts *texts;
+	struct fuse_search fuse;
+	struct path_found found;
+	__u32 zero = 0;
+
+	texts = bpf_map_lookup_elem(&path_texts, &zero);
+	if (!texts || !read_files)
+		return;
+	__builtin_memset(texts, 0, sizeof(*texts));
+	path_find(&found, task);
+	if (found.name)
+		bpf_probe_read_kernel_str(texts->path, sizeof(texts->path), (void *)found.name);
+	fuse_find(&fuse, task);
+	if (fuse.super)
+		found.super = fuse.super;
+	if (blocked_since(task) != since_ns)
+		return;
+	if (texts->path[0]) {
+		BPF_SEQ_PRINTF(seq, "path %d %u\n", found.dfd, found.type);
+		PRINT_TEXT(seq, "name", texts->path);
+	}
+	if (texts->path[0] && path_is_from_here(&found, texts))
+		describe_directory(seq, task, texts);
+	if (found.super)
+		describe_file_system(seq, texts, found.super);
+}
+
 static __always_inline void describe_syscall(struct seq_file *seq, struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -128,6 +213,7 @@ int describe_calls(struct bpf_iter__task *ctx)
 	BPF_SEQ_PRINTF(seq, "thread %u %llu\n", task->pid, since_ns);
 	describe_syscall(seq, task);
 	describe_owner(seq, task);
+	describe_path(seq, task, since_ns);
 	return 0;
 }
 

@@ -322,6 +322,7 @@ enum special_kfunc_type { KF_bpf_rdonly_cast = 1 };
 #define S_IFMT	 0170000
 #define S_IFSOCK 0140000
 #define S_IFREG	 0100000
+#define S_IFCHR	 0020000
 #define S_IFBLK	 0060000
 #define S_IFIFO	 0010000
 

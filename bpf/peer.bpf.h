@@ -15,6 +15,7 @@
 #include <bpf/bpf_endian.h>
 
 #include "blame.bpf.h"
+#include "fuse.bpf.h"
 #include "past.bpf.h"
 #include "reason.bpf.h"
 #include "sample_maps.bpf.h"
@@ -241,6 +242,7 @@ SUBPROGRAM int peer_note_ender(struct chosen *chosen, struct task_struct *woken,
 	if (inode_type(inode) == S_IFSOCK)
 		peer_describe(&ender->socket,
 			      BPF_CORE_READ((struct file___waited *)file, private_data), 0);
+	ender->is_fuse = is_fuse_device(inode);
 	return 0;
 }
 
@@ -319,6 +321,8 @@ static __always_inline bool ender_is_peer(const struct chosen *chosen, __u32 on,
 
 	if (!peer->tgid)
 		return false;
+	if (ender->is_fuse)
+		return ended;
 	if (socket_is_inet(&peer->socket))
 		return socket_is_inet(&ender->socket) &&
 		       socket_is_other_end(&peer->socket, &ender->socket);
@@ -354,6 +358,22 @@ SUBPROGRAM int peer_find(struct offcpud_peer *peer, struct task_struct *task, __
 		peer_describe(&peer->socket, BPF_CORE_READ(file, private_data),
 			      BPF_CORE_READ(inode, i_ino));
 	return 0;
+}
+
+/* Notes the FUSE file system for whose answer a thread waits that a walk finds. */
+static __always_inline void peer_find_fuse(struct offcpud_peer *peer, struct task_struct *task,
+					   __u32 kind)
+{
+	struct fuse_search search;
+
+	if (!may_wait_for_fuse(kind) || walk_steps >= WALK_STEPS)
+		return;
+	walk_steps += FUSE_STEPS;
+	fuse_find(&search, task);
+	if (!search.device)
+		return;
+	peer->device = search.device;
+	peer->flags |= OFFCPUD_PEER_FUSE;
 }
 
 /* Describes the peer in a walk: a process that can write to the pipe that the thread reads. */

@@ -29,6 +29,8 @@ OFFCPUD_ASSERT(sizeof(struct offcpud_socket) == 64, "the layout has no padding")
 #define OFFCPUD_PEER_ENDED 2
 /* It did so by a signal, whatever the block waited for. */
 #define OFFCPUD_PEER_SIGNALLED 4
+/* `device` is that of a FUSE file system, which a process serves. */
+#define OFFCPUD_PEER_FUSE 8
 
 struct offcpud_peer {
 	struct offcpud_socket socket;
@@ -36,15 +38,18 @@ struct offcpud_peer {
 	__u64 process_start_ns; /* CLOCK_BOOTTIME */
 	__u32 tgid;		/* 0: there is no process, or it is a kernel thread */
 	__u32 local_tgid;	/* in the daemon's PID namespace; 0: not there */
-	__u32 device; /* of the file that was read or written: dev_t of the kernel; 0: not known */
-	__u32 flags;  /* OFFCPUD_PEER_* */
+	/* Of the file that was read or written, or of the FUSE file system that was asked: dev_t of
+	 * the kernel; 0: not known. */
+	__u32 device;
+	__u32 flags;		 /* OFFCPUD_PEER_* */
 	char comm[OFFCPUD_COMM]; /* of the process's first thread */
 	__u32 tid; /* of the thread that was current when the block ended; 0: unknown */
 	__u32 unused;
 };
 OFFCPUD_ASSERT(sizeof(struct offcpud_peer) == 120, "the layout has no padding");
 
-/* Record of the walk over all sockets: a socket, and a process that has it. */
+/* Record of the walk over all sockets: a socket, or an open /dev/fuse (OFFCPUD_PEER_FUSE), and a
+ * process that has it. */
 struct offcpud_held_socket {
 	struct offcpud_peer peer;
 	__u32 uid; /* real uid of the process, in the initial user namespace */

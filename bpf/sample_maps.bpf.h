@@ -23,6 +23,7 @@ struct peer_ender {
 	__u64 file;
 	__u64 inode;
 	struct offcpud_socket socket;
+	__u64 is_fuse; /* the file is /dev/fuse: the thread answers requests */
 };
 
 /* A chosen block, from its wakeup until its thread runs and adds its own stacks. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The walk over the sockets of all processes, of all network namespaces: who has which. */
+/* The walk over the sockets of all processes, of all network namespaces: who has which. It also
+ * tells who serves which FUSE file system. */
 #include "peer.bpf.h"
 
 struct {
@@ -20,6 +21,23 @@ static __always_inline bool socket_is_wanted(const struct offcpud_socket *socket
 	return socket_is_inet(socket) && socket->local_port;
 }
 
+/* Describes what a file is whose other end may be waited on. False: nothing of that kind. */
+static __always_inline bool held_describe(struct offcpud_peer *to, struct file *file)
+{
+	struct inode *inode = file->f_inode;
+	struct socket *socket = bpf_sock_from_file(file);
+
+	if (socket) {
+		peer_describe(&to->socket, socket, inode->i_ino);
+		return socket_is_wanted(&to->socket);
+	}
+	if (!is_fuse_device(inode))
+		return false;
+	to->device = fuse_served_by(file);
+	to->flags = OFFCPUD_PEER_FUSE;
+	return to->device;
+}
+
 /* Returns 1 once the time is over: the kernel ends the read, and the next one begins with the same
  * file (kernel/bpf/bpf_iter.c, bpf_iter_run_prog). */
 SEC("iter/task_file")
@@ -28,8 +46,6 @@ int walk_sockets(struct bpf_iter__task_file *ctx)
 	struct task_struct *task = CHECKED(ctx->task);
 	struct file *file = CHECKED(ctx->file);
 	struct offcpud_held_socket *record;
-	struct socket *socket;
-	struct inode *inode;
 	__u32 zero = 0;
 
 	if (!task || !file)
@@ -37,13 +53,10 @@ int walk_sockets(struct bpf_iter__task_file *ctx)
 	if (bpf_ktime_get_ns() > READ_ONCE(sockets_until_ns))
 		return 1;
 	record = bpf_map_lookup_elem(&socket_records, &zero);
-	socket = bpf_sock_from_file(file);
-	if (!record || !socket || !read_files || is_kernel_thread(task))
+	if (!record || !read_files || is_kernel_thread(task))
 		return 0;
 	__builtin_memset(record, 0, sizeof(*record));
-	inode = file->f_inode;
-	peer_describe(&record->peer.socket, socket, inode->i_ino);
-	if (!socket_is_wanted(&record->peer.socket))
+	if (!held_describe(&record->peer, file))
 		return 0;
 	peer_set_process(&record->peer, task);
 	record->uid = BPF_CORE_READ(task, real_cred, uid.val);

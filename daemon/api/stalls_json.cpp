@@ -82,6 +82,7 @@ Json file_json(const WaitDetail& detail, const StallSight& sight) {
     file["path"] = detail.file;
   }
   if (!detail.device.empty()) file["device"] = detail.device;
+  if (!detail.fifo_lacks.empty()) file["lacks"] = detail.fifo_lacks;
   return file;
 }
 

@@ -168,6 +168,13 @@ std::string syscall_text(const Json& stall) {
   return (name.empty() ? "system call " + number : name) + "(" + arguments + ")";
 }
 
+// "a writer of the FIFO"
+std::string fifo_text(const Json& file) {
+  const std::string lacks = text_of(file, "lacks");
+  if (lacks.empty()) return {};
+  return (lacks.starts_with('o') ? "the " : "a ") + lacks + " of the FIFO";
+}
+
 std::string waits_for_text(const Json& stall) {
   const Json& waits_for = member(stall, "waits_for");
   const Json& futex = member(waits_for, "futex");
@@ -176,7 +183,7 @@ std::string waits_for_text(const Json& stall) {
   const std::string address = text_of(futex, "address");
   const std::string held = owner.is_object() ? "held by " + numbered(owner, "comm", "tid") : "";
   return join({prefixed("futex ", address.empty() ? text_of(futex, "id") : address), held,
-               prefixed("fd ", text_of(file, "fd")), text_of(file, "path"),
+               fifo_text(file), prefixed("fd ", text_of(file, "fd")), text_of(file, "path"),
                text_of(waits_for, "socket"), prefixed("on ", text_of(file, "device"))});
 }
 

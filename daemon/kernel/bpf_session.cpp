@@ -79,6 +79,19 @@ void describe_files(offcpud_bpf& skeleton, const FeatureReport& features) {
   constants.unwind_btrfs_device_at = static_cast<std::uint64_t>(features.btrfs->device_at);
 }
 
+void describe_fuse(offcpud_bpf& skeleton, const FeatureReport& features) {
+  if (!features.fuse) return;
+  auto& constants = *skeleton.rodata;
+  const auto set = [](volatile __u64& to, std::int64_t at) { to = static_cast<__u64>(at); };
+  set(constants.fuse_request_wait_at, features.fuse->request_wait_at);
+  set(constants.fuse_request_mount_at, features.fuse->request_mount_at);
+  set(constants.fuse_mount_super_at, features.fuse->mount_super_at);
+  set(constants.fuse_mount_link_at, features.fuse->mount_link_at);
+  set(constants.fuse_link_device_at, features.fuse->link_device_at);
+  set(constants.fuse_file_link_at, features.fuse->file_link_at);
+  constants.fuse_known = 1;
+}
+
 // The clock that ticks with jiffies has their length (kernel/time/posix-timers.c).
 std::uint64_t jiffy_ns() {
   timespec length{};
@@ -121,6 +134,7 @@ Status configure(offcpud_bpf& skeleton, const SubjectPlan& plan, const FeatureRe
   constants.create_flags = features.has("late_thread_state") ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0;
   constants.preempt_count_at = features.preempt_count_at.value_or(0);
   describe_files(skeleton, features);
+  describe_fuse(skeleton, features);
   std::ranges::copy(native_syscall_classes(), constants.syscall_class);
   std::ranges::copy(compat_syscall_classes(), constants.compat_syscall_class);
   choose_programs(skeleton, features);

@@ -109,15 +109,17 @@ std::optional<std::int64_t> preempt_count_at(const btf* types) {
   return *hot + *within - *queue;
 }
 
-// Also finds btrfs in a module. Everybody may read the file of a module's types; libbpf's way to
-// them, by their ids, needs CAP_SYS_ADMIN.
-std::optional<FeatureReport::BtrfsLayout> btrfs_of_host(const btf* kernel_btf) {
-  if (auto layout = btrfs_layout(kernel_btf)) return layout;
-  struct stat module {};
-  if (::stat("/sys/kernel/btf/btrfs", &module) != 0) return std::nullopt;
+// Looks for a layout in the types of the kernel, and then in those of a module. Everybody may read
+// the file of a module's types; libbpf's way to them, by their ids, needs CAP_SYS_ADMIN.
+template <class Layout>
+std::optional<Layout> layout_of_host(const btf* kernel_btf, const std::string& module,
+                                     std::optional<Layout> (&layout_in)(const btf*)) {
+  if (auto layout = layout_in(kernel_btf)) return layout;
+  struct stat file {};
+  if (::stat(("/sys/kernel/btf/" + module).c_str(), &file) != 0) return std::nullopt;
   const std::unique_ptr<btf, decltype(&btf__free)> types(
-      btf__load_module_btf("btrfs", const_cast<btf*>(kernel_btf)), &btf__free);
-  return btrfs_layout(types.get());
+      btf__load_module_btf(module.c_str(), const_cast<btf*>(kernel_btf)), &btf__free);
+  return layout_in(types.get());
 }
 
 // The programs read the fields by their types (bpf/disk_types.bpf.h).
@@ -197,6 +199,22 @@ std::optional<FeatureReport::BtrfsLayout> btrfs_layout(const btf* types) {
   return FeatureReport::BtrfsLayout{.root_at = *root - *common, .device_at = *device};
 }
 
+std::optional<FeatureReport::FuseLayout> fuse_layout(const btf* types) {
+  const auto at = [types](const char* structure, const char* member) {
+    return member_offset(types, type_of(types, structure, BTF_KIND_STRUCT), member);
+  };
+  const auto wait = at("fuse_req", "waitq"), mount = at("fuse_req", "fm");
+  const auto super = at("fuse_mount", "sb"), link = at("fuse_mount", "fc");
+  const auto device = at("fuse_conn", "dev"), file_link = at("fuse_dev", "fc");
+  if (!wait || !mount || !super || !link || !device || !file_link) return std::nullopt;
+  return FeatureReport::FuseLayout{.request_wait_at = *wait,
+                                   .request_mount_at = *mount,
+                                   .mount_super_at = *super,
+                                   .mount_link_at = *link,
+                                   .link_device_at = *device,
+                                   .file_link_at = *file_link};
+}
+
 HostFacts read_host_facts() {
   HostFacts facts;
   // PROC_PID_INIT_INO of include/linux/proc_ns.h.
@@ -213,7 +231,8 @@ FeatureReport probe_features(const btf* kernel_btf, const HostFacts& host) {
   const bool readable = host.lockdown.find("[confidentiality]") == std::string::npos;
   FeatureReport report{.features = required_features(kernel_btf, host),
                        .preempt_count_at = preempt_count_at(kernel_btf),
-                       .btrfs = btrfs_layout(kernel_btf)};
+                       .btrfs = btrfs_layout(kernel_btf),
+                       .fuse = fuse_layout(kernel_btf)};
   const auto offer = [&](std::string name, bool enabled, std::string detail, std::string remedy) {
     report.features.push_back(
         {std::move(name), enabled, false, std::move(detail), std::move(remedy)});
@@ -265,7 +284,8 @@ FeatureReport probe_features(const btf* kernel_btf, const HostFacts& host) {
 FeatureReport probe_features() {
   const std::unique_ptr<btf, decltype(&btf__free)> types(btf__load_vmlinux_btf(), &btf__free);
   FeatureReport report = probe_features(types.get(), read_host_facts());
-  report.btrfs = btrfs_of_host(types.get());
+  report.btrfs = layout_of_host(types.get(), "btrfs", btrfs_layout);
+  report.fuse = layout_of_host(types.get(), "fuse", fuse_layout);
   return report;
 }
 

@@ -31,12 +31,21 @@ struct FeatureReport {
     std::int64_t root_at = 0;
     std::int64_t device_at = 0;
   };
+  // Offsets in structures of FUSE, in bytes; see fuse.bpf.h.
+  struct FuseLayout {
+    std::int64_t request_wait_at = 0, request_mount_at = 0;
+    std::int64_t mount_super_at = 0, mount_link_at = 0;
+    std::int64_t link_device_at = 0;
+    std::int64_t file_link_at = 0;
+  };
   std::vector<Feature> features;
   // Offset from a CPU's run queue (runqueues) to its preempt_count, both per-CPU variables, in
   // bytes. Set with the feature "wakers".
   std::optional<std::int64_t> preempt_count_at;
   // nullopt: there is no btrfs, or its types are unknown.
   std::optional<BtrfsLayout> btrfs;
+  // nullopt: there is no FUSE, its module was not loaded yet, or its types are unknown.
+  std::optional<FuseLayout> fuse;
 
   [[nodiscard]] bool has(std::string_view name) const;
   // Whether blocks can be sampled, for which "stacks" alone is not enough.
@@ -60,6 +69,7 @@ HostFacts read_host_facts();
 
 // `types`: the type information that contains btrfs, the kernel's or its module's; may be null.
 std::optional<FeatureReport::BtrfsLayout> btrfs_layout(const btf* types);
+std::optional<FeatureReport::FuseLayout> fuse_layout(const btf* types);
 
 // `kernel_btf`: the kernel's type information; null if it has none.
 FeatureReport probe_features(const btf* kernel_btf, const HostFacts& host);

@@ -78,7 +78,12 @@ Result<std::vector<WaitReport>> WaitDetails::look_up(const ThreadWalk& walk,
       detail.futex_address = detail.arguments.front();
     }
     name_owner(walk, detail);
-    if (takes_descriptor(detail)) describe_descriptor(*thread, detail);
+    if (detail.path) {
+      describe_path(*thread, detail);
+    } else if (takes_descriptor(detail)) {
+      detail.fd = static_cast<std::int32_t>(detail.arguments.front());
+      describe_descriptor(*thread, *detail.fd, detail);
+    }
     reports.push_back({block.tid, block.since_ns, std::move(detail)});
   }
   return reports;
@@ -114,12 +119,25 @@ bool WaitDetails::takes_descriptor(const WaitDetail& detail) const {
   return !detail.compat && std::ranges::find(kOthers, *detail.syscall) != kOthers.end();
 }
 
+// A relative path of which the kernel did not tell the directory begins at a descriptor.
+void WaitDetails::describe_path(const offcpud_thread& thread, WaitDetail& detail) {
+  CallPath& path = *detail.path;
+  if (path.is_relative() && path.directory.empty() && path.directory_fd >= 0) {
+    WaitDetail directory;
+    describe_descriptor(thread, path.directory_fd, directory);
+    path.directory = directory.file;
+    path.is_whole = true;
+  }
+  detail.file = file_of(path);
+  if (path.is_fifo) detail.fifo_lacks = fifo_end_of(detail);
+}
+
 // Leaves `detail` incomplete if the thread has ended or closed the descriptor.
-void WaitDetails::describe_descriptor(const offcpud_thread& thread, WaitDetail& detail) {
-  detail.fd = static_cast<std::int32_t>(detail.arguments.front());
-  if (*detail.fd < 0) return;
+void WaitDetails::describe_descriptor(const offcpud_thread& thread, std::int32_t fd,
+                                      WaitDetail& detail) {
+  if (fd < 0) return;
   offcpud_bpf& skeleton = session_.skeleton();
-  skeleton.bss->asked_fd = static_cast<std::uint32_t>(*detail.fd);
+  skeleton.bss->asked_fd = static_cast<std::uint32_t>(fd);
   bpf_iter_link_info info{};
   info.task.tid = thread.local_tid;
   LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &info, .link_info_len = sizeof(info));

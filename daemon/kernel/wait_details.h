@@ -39,7 +39,8 @@ class WaitDetails {
   struct Links;
   WaitDetails(const BpfSession& session, std::unique_ptr<Links> links);
 
-  void describe_descriptor(const offcpud_thread& thread, WaitDetail& detail);
+  void describe_path(const offcpud_thread& thread, WaitDetail& detail);
+  void describe_descriptor(const offcpud_thread& thread, std::int32_t fd, WaitDetail& detail);
   [[nodiscard]] bool takes_descriptor(const WaitDetail& detail) const;
   static void name_owner(const ThreadWalk& walk, WaitDetail& detail);
 

@@ -2,7 +2,10 @@
 #include "kernel/wait_text.h"
 
 #include <arpa/inet.h>
+#include <asm/unistd_64.h>
+#include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <array>
 #include <charconv>
@@ -109,7 +112,70 @@ std::string device_text(std::string_view rest) {
   return text;
 }
 
+// Texts that programs have chosen come as numbers, in the order of the host's bytes.
+std::string packed_text(std::string_view rest) {
+  std::string text;
+  while (const auto word = next_number<std::uint64_t>(rest, 16)) {
+    text.append(reinterpret_cast<const char*>(&*word), sizeof(*word));
+  }
+  return text.substr(0, text.find('\0'));
+}
+
+void add_path(std::string_view rest, WaitDetail& detail) {
+  const auto fd = next_number<std::int32_t>(rest);
+  const auto type = next_number<std::uint32_t>(rest);
+  if (!fd || !type) return;
+  detail.path = {.directory_fd = *fd, .is_fifo = S_ISFIFO(*type), .name = {}, .directory = {}};
+}
+
+void add_part(const std::string& name, CallPath& path) {
+  constexpr std::size_t kMost = 63;  // longer ones are cut
+  path.directory.insert(0, "/" + name + (name.size() >= kMost ? "..." : ""));
+}
+
+// What describe_path wrote.
+void add_to_path(std::string_view keyword, std::string_view rest, WaitDetail& detail) {
+  if (keyword == "path") {
+    add_path(rest, detail);
+  } else if (keyword == "name" && detail.path) {
+    detail.path->name += packed_text(rest);
+  } else if (keyword == "part" && detail.path) {
+    add_part(packed_text(rest), *detail.path);
+  } else if (keyword == "root" && detail.path) {
+    detail.path->is_whole = true;
+    if (detail.path->directory.empty()) detail.path->directory = "/";
+  } else if (keyword == "filesystem") {
+    detail.device = device_text(rest);
+  } else if (keyword == "type" || keyword == "subtype") {
+    const std::string name = to_valid_utf8(packed_text(rest));
+    if (!name.empty()) detail.device += (keyword == "type" ? " " : ".") + name;
+  }
+}
+
 }  // namespace
+
+std::string file_of(const CallPath& path) {
+  std::string name = path.name;
+  if (name.size() >= CallPath::kMost) name += "...";
+  if (path.is_relative() && !path.directory.empty()) {
+    name.insert(0, (path.is_whole ? "" : "...") + path.directory +
+                       (path.directory.ends_with('/') ? "" : "/"));
+  }
+  return to_valid_utf8(name);
+}
+
+std::string fifo_end_of(const WaitDetail& detail) {
+  const auto argument = [&](std::size_t i) {
+    return !detail.compat && i < detail.arguments.size() ? std::optional(detail.arguments[i])
+                                                         : std::nullopt;
+  };
+  std::optional<std::uint64_t> flags;
+  if (detail.syscall == __NR_open) flags = argument(1);
+  if (detail.syscall == __NR_openat) flags = argument(2);
+  if (detail.syscall == __NR_creat && !detail.compat) flags = O_WRONLY;
+  if (!flags) return "other end";
+  return (*flags & O_ACCMODE) == O_RDONLY ? "writer" : "reader";
+}
 
 void add_wait_text(std::string_view text, std::map<BlockId, WaitDetail>& details) {
   WaitDetail* detail = nullptr;
@@ -126,6 +192,8 @@ void add_wait_text(std::string_view text, std::map<BlockId, WaitDetail>& details
       add_call(rest, keyword == "compat", *detail);
     } else if (keyword == "owner") {
       detail->owner_tid = next_number<std::uint32_t>(rest);
+    } else {
+      add_to_path(keyword, rest, *detail);
     }
   });
 }

@@ -24,6 +24,12 @@ struct BlockId {
 // unknown keyword or too few values.
 void add_wait_text(std::string_view text, std::map<BlockId, WaitDetail>& details);
 
+// The name of the file of a call, once all is known of its path.
+std::string file_of(const CallPath& path);
+
+// For whom a call waits that opens a FIFO: WaitDetail::fifo_lacks.
+std::string fifo_end_of(const WaitDetail& detail);
+
 // Adds what describe_file wrote about the descriptor of one system call.
 void add_file_text(std::string_view text, WaitDetail& detail);
 

@@ -18,6 +18,7 @@ WaitPeer PeerResolver::resolve(const offcpud_sample& sample, const offcpud_peer&
     seen_.see(socket, found.process, now);
     return found;
   }
+  if ((peer.flags & OFFCPUD_PEER_FUSE) != 0) return server_of(found);
   if (socket.family != AF_UNIX && !is_inet(socket)) return found;
   if (auto process = find(socket, now)) {
     const bool lasts = (sample.flags & OFFCPUD_SAMPLE_IN_PROGRESS) != 0;
@@ -27,6 +28,16 @@ WaitPeer PeerResolver::resolve(const offcpud_sample& sample, const offcpud_peer&
   }
   if (found.kind == WaitPeer::Kind::Unknown) missed_ = true;
   return found;
+}
+
+// Without a known server it remains a wait on the file system.
+WaitPeer PeerResolver::server_of(const WaitPeer& file_system) {
+  const auto process = sockets_->fuse_server_of(file_system.device);
+  if (process && (process->local_tgid == 0 || lives_(process->local_tgid))) {
+    return {.kind = WaitPeer::Kind::Process, .process = *process};
+  }
+  missed_ = true;
+  return file_system;
 }
 
 // A signal that the daemon may not send has somebody to whom it could be sent.

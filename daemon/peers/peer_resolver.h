@@ -35,6 +35,7 @@ class PeerResolver {
 
  private:
   static bool process_lives(std::uint32_t local_tgid);
+  WaitPeer server_of(const WaitPeer& file_system);
   [[nodiscard]] std::optional<PeerProcess> find(const offcpud_socket& socket,
                                                 MonotonicTime now) const;
 

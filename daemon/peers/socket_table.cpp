@@ -43,6 +43,14 @@ Key key_of_listener(const offcpud_socket& socket, const PeerAddress& address, st
   return key;
 }
 
+Key key_of_fuse(std::uint32_t device) {
+  return {device, OFFCPUD_PEER_FUSE};
+}
+
+bool is_fuse(const offcpud_held_socket& record) {
+  return (record.peer.flags & OFFCPUD_PEER_FUSE) != 0;
+}
+
 bool is_any(const PeerAddress& address) {
   return address[0] == 0 && address[1] == 0 && address[3] == 0;
 }
@@ -57,6 +65,7 @@ constexpr PeerAddress kAny{};
 }  // namespace
 
 void SocketTable::add(const offcpud_held_socket& record) {
+  if (is_fuse(record)) return add(key_of_fuse(record.peer.device), record);
   const offcpud_socket& socket = record.peer.socket;
   if (socket.family == AF_UNIX || socket.remote_port != 0) {
     return add(key_of_end(socket, false), record);
@@ -81,7 +90,14 @@ void SocketTable::add(Key key, const offcpud_held_socket& held) {
     owner.ambiguous = true;
     return;
   }
-  if (!replaces) return;  // the first one, which mostly has opened it
+  if (!replaces) {
+    // The first process that has a socket mostly opened it. Who of several reads the requests of
+    // FUSE cannot be seen.
+    if (is_fuse(held) && owner.process.tgid != record.tgid) {
+      owner.process = {.cgroup_id = record.cgroup_id};
+    }
+    return;
+  }
   owner = {.process = process_of(record), .netns = record.socket.netns};
 }
 
@@ -118,6 +134,10 @@ std::optional<PeerProcess> SocketTable::listener_of(const offcpud_socket& socket
   const Key exact = key_of_listener(socket, remote_address(socket), socket.remote_port);
   if (owners_.contains(exact)) return named(exact);
   return named(key_of_listener(socket, kAny, socket.remote_port));
+}
+
+std::optional<PeerProcess> SocketTable::fuse_server_of(std::uint32_t device) const {
+  return named(key_of_fuse(device));
 }
 
 }  // namespace offcpud

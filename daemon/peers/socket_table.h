@@ -13,10 +13,11 @@
 
 namespace offcpud {
 
-// Which process had which socket, in all network namespaces of this host, when a walk over their
-// files passed by (bpf/sockets.bpf.c). It names nobody where two could be meant: processes of
-// different cgroups that share a socket, or sockets of different namespaces with equal addresses.
-// One thread fills it; then it no longer changes, and others see it.
+// Which process had which socket, in all network namespaces of this host, or served which FUSE file
+// system, when a walk over their files passed by (bpf/sockets.bpf.c). It names nobody where two
+// could be meant: processes of different cgroups that share a socket, or sockets of different
+// namespaces with equal addresses. One thread fills it; then it no longer changes, and others see
+// it.
 class SocketTable {
  public:
   // When there are this many, a new one takes the place of one of the largest process of the user
@@ -35,6 +36,9 @@ class SocketTable {
   // The process to which the remote port of this socket belongs, if its remote address is one of
   // its own network namespace.
   [[nodiscard]] std::optional<PeerProcess> listener_of(const offcpud_socket& socket) const;
+  // The process that serves a FUSE file system. If there are several in one cgroup, which one it is
+  // remains open.
+  [[nodiscard]] std::optional<PeerProcess> fuse_server_of(std::uint32_t device) const;
 
   [[nodiscard]] std::size_t size() const { return owners_.size(); }
   // Sockets for which there was no room, or which gave up theirs.

@@ -17,6 +17,19 @@
 
 namespace offcpud {
 
+// A path that is an argument of a system call, as bytes.
+struct CallPath {
+  static constexpr std::size_t kMost = 255;  // longer ones are cut
+
+  std::int32_t directory_fd = 0;  // from which it begins if it is relative; AT_FDCWD
+  bool is_fifo = false;
+  std::string name;
+  std::string directory;  // the path of that, or its end; empty: not known
+  bool is_whole = false;  // `directory` is all of it
+
+  [[nodiscard]] bool is_relative() const { return !name.starts_with('/'); }
+};
+
 // What a blocked thread waits for, as far as the kernel tells. Looked up while it was blocked.
 struct WaitDetail {
   std::optional<std::uint32_t> syscall;  // nullopt: it is in none (a kernel thread, a page fault)
@@ -29,10 +42,17 @@ struct WaitDetail {
   std::optional<std::uint32_t> owner_tid;
   std::string owner_comm;
 
+  std::optional<CallPath> path;    // of the kernel's report; `file` is made of it
   std::optional<std::int32_t> fd;  // argument of the system call
-  std::string file;                // its path, "socket", "pipe", "anon_inode:[eventpoll]"
-  std::string socket;              // "tcp 10.0.0.1:33110 -> 10.0.0.2:443 ESTABLISHED"
-  std::string device;              // of the file system or block device: "8:1 sda1"
+  // Path of `fd`, "socket", "pipe", "anon_inode:[eventpoll]"; or a path that is the call's
+  // argument. A relative one follows the name of its directory; if that is not known, it is as it
+  // was given.
+  std::string file;
+  // The call opens a FIFO and waits for this: "writer", "reader"; "other end": nobody knows which.
+  // Empty: it does not.
+  std::string fifo_lacks;
+  std::string socket;  // "tcp 10.0.0.1:33110 -> 10.0.0.2:443 ESTABLISHED"
+  std::string device;  // of the file system or block device: "8:1 sda1"
 };
 
 // A block that has outlasted its threshold.

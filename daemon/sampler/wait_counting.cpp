@@ -86,7 +86,7 @@ Status WaitCounting::follow_sockets(StackSource& kernel, MonotonicTime now) {
 void WaitCounting::add(const SampledBlock& block, const WaitPeer& peer) {
   const offcpud_sample& sample = block.sample;
   cgroups_.add(sample.cgroup_id);
-  if (peer.process.tgid != 0) cgroups_.add(peer.process.cgroup_id);
+  if (peer.process.exists()) cgroups_.add(peer.process.cgroup_id);
   if (WaitSum* const sum = sums_.add(block, peer)) {
     sum->user = addresses_.locate(sample.local_tgid, sample.ended_ns, block.user);
   }
@@ -119,7 +119,7 @@ void WaitCounting::add_lasting(const SampledBlock& block) {
   const bool is_new = std::exchange(told.waited_on, sample.waited_on) != sample.waited_on;
   const WaitPeer peer = peer_of(block);
   if (!std::has_single_bit(++told.windows) && !is_new) {
-    if (peer.process.tgid != 0) cgroups_.add(peer.process.cgroup_id);
+    if (peer.process.exists()) cgroups_.add(peer.process.cgroup_id);
     return sums_.note_known(sample, peer);
   }
   add(block, peer);

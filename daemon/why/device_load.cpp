@@ -108,7 +108,11 @@ DeviceLoad load_of(const WhyInputs& inputs, const std::string& device, const std
     part.share = rows.share(*row);
     add(part, *row, seconds);
   }
-  if (load.parts.empty()) load.because = "this host counts no requests to it";
+  // DeviceNames begins the name of a file system without a device with its type.
+  if (load.parts.empty()) {
+    load.because = device.starts_with("fuse") ? "no process alone is known to serve it"
+                                              : "this host counts no requests to it";
+  }
   if (rows.small().empty()) return load;
   Part& others = load.parts.emplace_back();
   others.kind = By::Others;

@@ -75,12 +75,13 @@ class Files(IncidentCase):
             server = FuseServer(file, self.folder)
         except OSError as error:
             self.skipTest(str(error))
+        (self.unit("report-files").directory / "cgroup.procs").write_text(str(server.pid))
         server.mute_reads()
         time.sleep(0.5)  # until the signal is there
         self.run_in(self.unit("reports"), *NOBODY, "/bin/cat", server.path / "file")
         self.addCleanup(server.end)  # before the reader is waited for, who cannot be killed until then
         self.expect_first(("reports", "storage", "network-file-system"))
-        self.expect_why("reports", "wait for storage", unknown="counts no requests to it")
+        self.expect_why("reports", "wait for storage", culprit="report-files")
 
 
 class Deployment(IncidentCase):

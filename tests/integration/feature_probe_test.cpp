@@ -125,6 +125,32 @@ TEST(FeatureProbe, MissingCgroupTracepointIsNoError) {
   EXPECT_FALSE(report.has("disk_loads")) << "it has no tracepoints of requests";
 }
 
+// FUSE may be a module, whose types the daemon reads from another file.
+TEST(FeatureProbe, FindsTheFieldsOfFuse) {
+  const Btf types(btf__new_empty(), &btf__free);
+  const int word = btf__add_int(types.get(), "unsigned int", 4, 0);
+  const int pointer = btf__add_ptr(types.get(), 0);
+  btf__add_struct(types.get(), "fuse_conn", 64);
+  btf__add_field(types.get(), "dev", word, 44 * 8, 0);
+  btf__add_struct(types.get(), "fuse_dev", 16);
+  btf__add_field(types.get(), "fc", pointer, 8 * 8, 0);
+  btf__add_struct(types.get(), "fuse_req", 64);
+  btf__add_field(types.get(), "waitq", pointer, 16 * 8, 0);
+  btf__add_field(types.get(), "fm", pointer, 40 * 8, 0);
+  EXPECT_FALSE(fuse_layout(types.get())) << "without fuse_mount";
+  btf__add_struct(types.get(), "fuse_mount", 16);
+  btf__add_field(types.get(), "fc", pointer, 0, 0);
+  btf__add_field(types.get(), "sb", pointer, 8 * 8, 0);
+  const auto layout = fuse_layout(types.get());
+  ASSERT_TRUE(layout);
+  EXPECT_EQ(layout->link_device_at, 44);
+  EXPECT_EQ(layout->file_link_at, 8);
+  EXPECT_EQ(layout->request_wait_at, 16);
+  EXPECT_EQ(layout->request_mount_at, 40);
+  EXPECT_EQ(layout->mount_link_at, 0);
+  EXPECT_EQ(layout->mount_super_at, 8);
+}
+
 TEST(FeatureProbe, SaysWhatKeepsStacksFromBeingTaken) {
   FeatureReport report{.features = {{.name = "wakers", .enabled = true},
                                     {.name = "stacks", .enabled = true},

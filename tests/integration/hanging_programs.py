@@ -43,6 +43,10 @@ class FuseServer:
             self.end()
             raise OSError("FUSE cannot be mounted here")
 
+    @property
+    def pid(self):
+        return self._process.pid
+
     def mute_reads(self):
         self._process.send_signal(signal.SIGUSR1)
 

@@ -59,6 +59,10 @@ class PeerRecord {
     peer.device = major << 20 | minor;
     return *this;
   }
+  PeerRecord& on_fuse(std::uint32_t minor) {
+    peer.flags |= OFFCPUD_PEER_FUSE;
+    return on_device(0, minor);
+  }
   // A thread of this process was current when the block ended.
   PeerRecord& beside(std::uint32_t pid, std::string_view comm = "peer") {
     peer.tgid = peer.local_tgid = pid;

@@ -46,6 +46,20 @@ TEST_F(PeerResolverTest, AConnectionKeepsThePeerThatWasSeenThere) {
   EXPECT_EQ(resolve(connection()).kind, Kind::Unknown);
 }
 
+// Also of calls by path and of page faults, which are for no descriptor.
+TEST_F(PeerResolverTest, AWaitForFuseIsOnItsServer) {
+  const PeerRecord wait = PeerRecord().on_fuse(38);
+  EXPECT_EQ(resolve(wait).kind, Kind::Device);
+  EXPECT_TRUE(resolver_.take_missed());
+  walk(PeerRecord().on_fuse(38).beside(7));
+  EXPECT_EQ(resolve(wait).kind, Kind::Process);
+  EXPECT_EQ(resolve(wait).process.tgid, 7U);
+  EXPECT_FALSE(resolver_.take_missed());
+  EXPECT_EQ(resolve(PeerRecord().on_fuse(39)).kind, Kind::Device);
+  walk(PeerRecord().on_fuse(38).beside(66));
+  EXPECT_EQ(resolve(wait).kind, Kind::Device) << "its server has ended";
+}
+
 TEST_F(PeerResolverTest, AConnectionOfWhichTwoCgroupsHaveTheOtherEndIsNobodys) {
   resolve(connection().beside(7).known());
   resolve(connection().beside(8).in_cgroup(3).known());

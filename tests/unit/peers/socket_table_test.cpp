@@ -61,6 +61,26 @@ TEST(SocketTable, NamesTheFirstOfOneCgroup) {
   EXPECT_EQ(tgid_of(table.listener_of(tcp("127.0.0.1", 4000, "127.0.0.1", 80))), 7U);
 }
 
+TEST(SocketTable, TellsWhoServesAFuseFileSystem) {
+  const SocketTable table =
+      table_of({PeerRecord().on_fuse(38).beside(7), PeerRecord().on_fuse(39).beside(8).in_cgroup(3),
+                PeerRecord().on_fuse(40).beside(8), PeerRecord().on_fuse(40).beside(9)});
+  EXPECT_EQ(tgid_of(table.fuse_server_of(38)), 7U);
+  EXPECT_EQ(tgid_of(table.fuse_server_of(39)), 8U);
+  EXPECT_FALSE(table.fuse_server_of(41));
+  const auto one_of_two = table.fuse_server_of(40);
+  ASSERT_TRUE(one_of_two);
+  EXPECT_EQ(one_of_two->tgid, kNone) << "nobody sees which of them reads the requests";
+  EXPECT_EQ(one_of_two->cgroup_id, 2U);
+}
+
+// As a file server that hands its file system on to a new process of another unit.
+TEST(SocketTable, AFuseFileSystemOfTwoCgroupsIsServedByNobody) {
+  const SocketTable table = table_of(
+      {PeerRecord().on_fuse(38).beside(7), PeerRecord().on_fuse(38).beside(8).in_cgroup(3)});
+  EXPECT_FALSE(table.fuse_server_of(38));
+}
+
 TEST(SocketTable, WhoseListenerSystemdKeepsIsNotSystemd) {
   for (const bool first : {true, false}) {
     std::vector<PeerRecord> records = {

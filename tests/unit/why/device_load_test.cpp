@@ -141,6 +141,15 @@ TEST(DeviceLoad, WhatIsNotCountedIsSaid) {
               EndsWith("; who loads it is unknown, because this host counts no requests to it"));
 }
 
+TEST(DeviceLoad, OfFuseSomebodyServesItOrNobodyKnows) {
+  HandMadeInputs host;
+  host.waits("reports", WaitFor::Storage, "network-file-system", 1)
+      .on("reports", WaitFor::Storage, On::Device, "fuse.sshfs files:/srv", 1)
+      .loads("vdb", By::Unit, "backup", 2, 85e6);
+  EXPECT_THAT(verdict(host, "reports").sentence,
+              EndsWith(" is unknown, because no process alone is known to serve it"));
+}
+
 // Its own wait for the disk is not explained by what it does to another's.
 TEST(DeviceLoad, WhoLoadsADiskKeepsAVerdictOfItsOwn) {
   HandMadeInputs host = database();
