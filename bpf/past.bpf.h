@@ -9,6 +9,9 @@
  *
  * A block is kept when its thread blocks again, because its length is known then. Very short blocks
  * are only added up, so most switches write no further cache line.
+ *
+ * Between its blocks a thread runs or waits for a CPU. How long it has waited for one by the
+ * beginning of each block tells the two apart, whatever lies in between.
  */
 #ifndef OFFCPUD_PAST_BPF_H
 #define OFFCPUD_PAST_BPF_H
@@ -35,6 +38,23 @@ static __always_inline __u32 past_units(__u64 ns)
 	return ns < ~0U ? ns : ~0U;
 }
 
+/* How long the thread has waited for a CPU so far, in units modulo 2^32. Differences matter only.
+ */
+static __always_inline __u32 past_queued(const struct thread *thread)
+{
+	__u64 ns = READ_ONCE(thread->sums.waits_ns[OFFCPUD_RUNQ_WAKEUP]) +
+		   READ_ONCE(thread->sums.waits_ns[OFFCPUD_RUNQ_PREEMPTED]) +
+		   READ_ONCE(thread->sums.waits_ns[OFFCPUD_RUNQ_THROTTLED]);
+
+	return ns >> OFFCPUD_PAST_UNIT;
+}
+
+/* The time in blocks that are not kept, rounded up. */
+static __always_inline __u32 past_skipped(const struct thread *thread)
+{
+	return past_units(READ_ONCE(thread->block.skipped_ns) + (1 << OFFCPUD_PAST_UNIT) - 1);
+}
+
 /* Returns the last block; an empty one if there is none, or if it has not ended. */
 static __always_inline struct offcpud_past_block past_last(const struct thread *thread)
 {
@@ -46,10 +66,10 @@ static __always_inline struct offcpud_past_block past_last(const struct thread *
 		return last;
 	last.ended_ns = ended_ns;
 	last.length = past_units(ended_ns - began_ns);
-	last.skipped =
-		past_units(READ_ONCE(thread->block.skipped_ns) + (1 << OFFCPUD_PAST_UNIT) - 1);
+	last.skipped = past_skipped(thread);
 	last.who = (thread->block.ender & (OFFCPUD_PAST_TID | OFFCPUD_PAST_INTERRUPT)) |
 		   (__u32)thread->block.kind << OFFCPUD_PAST_KIND;
+	last.queued = READ_ONCE(thread->queued);
 	return last;
 }
 
@@ -65,8 +85,8 @@ SUBPROGRAM int past_push(struct thread *thread)
 }
 
 /* Keeps the last block of a thread that blocks again. Call it at the switch-out, before anything of
- * the new block is written, and past_forget_skipped() once the beginning is. Returns whether the
- * block was kept. */
+ * the new block is written, and past_begin() once the beginning is. Returns whether the block was
+ * kept. */
 static __always_inline bool past_keep(struct thread *thread)
 {
 	__u64 began_ns = thread->block.began_ns;
@@ -85,19 +105,38 @@ static __always_inline bool past_keep(struct thread *thread)
 	return false;
 }
 
-/* Whoever sees it sees that another block has begun: past_of_other() then tells nothing. */
-static __always_inline void past_forget_skipped(struct thread *thread)
+/* Whoever sees what this writes sees that another block has begun: past_of_other() then tells
+ * nothing. `kept`: whether the block before was. */
+static __always_inline void past_begin(struct thread *thread, bool kept)
 {
-	smp_store_release(&thread->block.skipped_ns, 0);
+	if (take_samples && tell_wakers)
+		smp_store_release(&thread->queued, past_queued(thread));
+	if (kept)
+		smp_store_release(&thread->block.skipped_ns, 0);
 }
 
+/* Copies the blocks of a thread that is in this state since then. What it does after them is told
+ * until now if it runs, else until it began to wait. It may be taking a CPU at this moment, and
+ * have added its wait already: then a part of the time before counts as such, but no more than
+ * there is. */
 static __always_inline void past_copy(struct offcpud_past *past, struct task_struct *task,
-				      const struct thread *thread)
+				      const struct thread *thread, __u32 state, __u64 since_ns)
 {
+	struct offcpud_past_block *last = &past->blocks[OFFCPUD_PAST_BLOCKS];
+
 	past->tid = task->pid;
 	past->tgid = task->tgid;
 	__builtin_memcpy(past->blocks, thread->past, sizeof(thread->past));
-	past->blocks[OFFCPUD_PAST_BLOCKS] = past_last(thread);
+	*last = past_last(thread);
+	if (last->ended_ns) {
+		past->until_ns = state == THREAD_RUNNING ? bpf_ktime_get_ns() : since_ns;
+		past->queued = past_queued(thread);
+		past->skipped = 0;
+	} else {
+		past->until_ns = READ_ONCE(thread->block.began_ns);
+		past->queued = READ_ONCE(thread->queued);
+		past->skipped = past_skipped(thread);
+	}
 }
 
 static __always_inline void past_of_current(struct offcpud_past *past, struct task_struct *task)
@@ -105,7 +144,7 @@ static __always_inline void past_of_current(struct offcpud_past *past, struct ta
 	const struct thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
 
 	if (thread && thread->state == THREAD_RUNNING)
-		past_copy(past, task, thread);
+		past_copy(past, task, thread, THREAD_RUNNING, thread->since_ns);
 }
 
 /* Copies the blocks of a thread that may run meanwhile. Leaves out the oldest kept one, which the
@@ -113,15 +152,18 @@ static __always_inline void past_of_current(struct offcpud_past *past, struct ta
 static __always_inline void past_of_other(struct offcpud_past *past, struct task_struct *task)
 {
 	const struct thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
-	__u64 began_ns;
+	__u64 began_ns, since_ns;
+	__u32 state;
 	__u16 count;
 
 	if (!thread)
 		return;
 	count = smp_load_acquire(&thread->block.past);
 	began_ns = READ_ONCE(thread->block.began_ns);
+	state = READ_ONCE(thread->state);
+	since_ns = READ_ONCE(thread->since_ns);
 	smp_rmb();
-	past_copy(past, task, thread);
+	past_copy(past, task, thread, state, since_ns);
 	past->blocks[count & (OFFCPUD_PAST_BLOCKS - 1)].ended_ns = 0;
 	smp_rmb();
 	if (READ_ONCE(thread->block.past) != count || READ_ONCE(thread->block.began_ns) != began_ns)

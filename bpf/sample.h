@@ -114,7 +114,7 @@ struct offcpud_past_block {
 	/* The thread that was current when it ended (PID_MAX_LIMIT in include/linux/threads.h is
 	 * 2^22), OFFCPUD_PAST_INTERRUPT, and enum offcpud_hist_kind << OFFCPUD_PAST_KIND. */
 	__u32 who;
-	__u32 unused;
+	__u32 queued; /* how long the thread had waited for a CPU when it began, modulo 2^32 */
 };
 OFFCPUD_ASSERT(sizeof(struct offcpud_past_block) == 24, "no padding");
 #define OFFCPUD_PAST_TID       0x7fffffU
@@ -124,13 +124,18 @@ OFFCPUD_ASSERT(sizeof(struct offcpud_past_block) == 24, "no padding");
 #define OFFCPUD_PAST_LEAST_NS  20000	 /* shorter blocks are not kept, except the last one */
 #define OFFCPUD_PAST_BLOCKS    4	 /* blocks that are kept; a power of two */
 
-/* What a thread did before it ended another one's block: its own last blocks, in no order. */
+/* What a thread did before it ended another one's block: its own last blocks, in no order. After
+ * them it ran, or waited for a CPU, until `until_ns`; `queued` and `skipped` are as if another
+ * block had begun then. */
 struct offcpud_past {
 	__u32 tid; /* 0: nothing is known */
 	__u32 tgid;
+	__u64 until_ns; /* CLOCK_MONOTONIC */
+	__u32 queued;
+	__u32 skipped;
 	struct offcpud_past_block blocks[OFFCPUD_PAST_BLOCKS + 1]; /* the kept ones, and the last */
 };
-OFFCPUD_ASSERT(sizeof(struct offcpud_past) == 128, "no padding");
+OFFCPUD_ASSERT(sizeof(struct offcpud_past) == 144, "no padding");
 
 /* The threads whose past a record has; each waited for the next one. */
 #define OFFCPUD_PAST_HOPS 3

@@ -162,8 +162,7 @@ static __always_inline void block_begin(struct task_struct *task, struct thread 
 	thread->kind = reason_of(task, kernel_thread, state);
 	thread->block.kind = thread->kind;
 	thread->block.began_ns = now;
-	if (kept)
-		past_forget_skipped(thread);
+	past_begin(thread, kept);
 	thread->block.idle = is_idle_wait(kernel_thread, state);
 	thread->block.task_state = state;
 	thread->block.counted_ns = 0;

@@ -98,7 +98,6 @@ struct thread_owner {
 	__u32 subject; /* first shard in `subjects`; written by switch or waker */
 	__u32 process; /* element of `processes`; 0: not looked up, NO_PROCESS: none; by cmpxchg */
 	__u32 group_process; /* of a leader: `process` of its group's threads; by cmpxchg */
-	__u32 reserved;
 };
 
 #define NO_PROCESS 0xffffffff
@@ -161,6 +160,7 @@ struct thread {
 	struct thread_waking waking;
 	struct thread_sampling sampling;
 	struct thread_owner owner;
+	__u32 queued; /* past_queued() when `block` began; written by the switch-out */
 	/* second line */
 	struct thread_block block;
 	struct thread_sums sums;
@@ -178,7 +178,7 @@ struct thread {
 #define THREAD_LINE(n) ((n)*64 - 8) /* where the nth line begins; the first at 0 */
 OFFCPUD_ASSERT(sizeof(struct thread_waking) == 16, "no padding");
 OFFCPUD_ASSERT(sizeof(struct thread_sampling) == 8, "no padding");
-OFFCPUD_ASSERT(sizeof(struct thread_owner) == 16, "no padding");
+OFFCPUD_ASSERT(sizeof(struct thread_owner) == 12, "no padding");
 OFFCPUD_ASSERT(sizeof(struct thread_block) == 48, "no padding");
 OFFCPUD_ASSERT(sizeof(struct thread_found) == 32, "no padding");
 OFFCPUD_ASSERT(__builtin_offsetof(struct thread, block) == THREAD_LINE(1),

@@ -101,8 +101,10 @@ std::string who_text(const Cause& part) {
     case Kind::Nobody:
       return part.for_kind == kForCpu ? "nobody: the CPU had to wake up" : "nobody";
     case Kind::Runs:
-      return in_sentence(part.name) +
-             verb_of(part.name, " runs, or waits for a CPU", " run, or wait for a CPU");
+      return in_sentence(part.name) + verb_of(part.name, " runs", " run") +
+             (part.because.empty()
+                  ? ""
+                  : verb_of(part.name, ", or waits for a CPU", ", or wait for a CPU"));
     case Kind::Unknown:
       break;
   }

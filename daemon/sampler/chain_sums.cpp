@@ -56,7 +56,7 @@ ChainSums::Rows ChainSums::divide(const ChainedBlock& wait, const std::string& o
   Rows rows;
   if (pieces_ >= kMostPieces) {
     const auto whole_ns = static_cast<double>(wait.ended_ns - wait.since_ns);
-    rows[{wait.wait_for, on, {}, ChainWaits::End::Unknown, false}].time.ns = whole_ns;
+    rows[{wait.wait_for, on, {}, ChainWaits::End::Unknown}].time.ns = whole_ns;
     return rows;
   }
   chains.divide(wait, [&](const IntervalChains::Piece& piece) {
@@ -66,11 +66,11 @@ ChainSums::Rows ChainSums::divide(const ChainedBlock& wait, const std::string& o
     for (const ChainedBlock* step : piece.steps) {
       path.emplace_back(step->wait_for, names_.on(step->peer, step->wait_for));
     }
-    const bool may_run = is_whole || piece.is_sure || piece.end != ChainEnd::Runs;
+    const bool may_run = is_whole || piece.end != ChainEnd::Runs;
     const ChainEnd end = may_run ? piece.end : ChainEnd::Unknown;
-    Sum& sum = rows[{wait.wait_for, on, std::move(path), end, piece.is_sure}];
+    Sum& sum = rows[{wait.wait_for, on, std::move(path), end}];
     sum.time += {.ns = piece.ns, .variance_ns2 = piece.variance_ns2};
-    if (piece.end != IntervalChains::End::Runs || piece.is_sure) return;
+    if (piece.end != ChainEnd::Runs) return;
     const auto interval = intervals_.at(offcpud_sample_row(piece.tgid, 0) % intervals_.size());
     sum.watched_ns += piece.watched_ns;
     sum.interval_ns = std::max(sum.interval_ns, static_cast<double>(interval.count()));
@@ -84,7 +84,7 @@ std::size_t ChainSums::add_path(Rows& rows, std::size_t in_all, const Key& key, 
   auto row = rows.find(key);
   if (row == rows.end()) {
     const bool fits = before < kMostPaths && in_all < kMostOfAll;
-    const Key unknown{std::get<0>(key), std::get<1>(key), {}, ChainWaits::End::Unknown, false};
+    const Key unknown{std::get<0>(key), std::get<1>(key), {}, ChainWaits::End::Unknown};
     row = rows.try_emplace(fits ? key : unknown).first;
   }
   Sum& sum = row->second;
@@ -137,20 +137,15 @@ void ChainSums::add_unseen(Rows& rows) {
 // `whose`: a row with no more than the cgroup or process. The longest row comes first.
 std::vector<ChainWaits> ChainSums::rows_of(Rows& sums, const ChainWaits& whose, std::size_t most) {
   add_unseen(sums);
-  std::map<std::tuple<WaitFor, std::string, Path, ChainWaits::End>, WaitTime> times;
-  for (const auto& [key, sum] : sums) {
-    const auto& [wait_for, on, path, end, is_sure] = key;
-    times[{wait_for, on, path, end}] += sum.time;
-  }
   std::vector<ChainWaits> rows;
-  for (const auto& [key, time] : times) {
+  for (const auto& [key, sum] : sums) {
     const auto& [wait_for, on, path, end] = key;
     ChainWaits& row = rows.emplace_back(whose);
     row.wait_for = wait_for;
     row.on = on;
     for (const auto& [step_for, step_on] : path) row.steps.push_back({step_for, step_on});
     row.end = end;
-    row.time = time;
+    row.time = sum.time;
   }
   std::ranges::stable_sort(rows, std::ranges::greater(),
                            [](const ChainWaits& row) { return row.time.ns; });

@@ -62,9 +62,7 @@ class ChainSums {
 
  private:
   using Path = std::vector<std::pair<WaitFor, std::string>>;
-  // The last element: of Runs, whether the threads' own accounts say so. take() merges both into
-  // one row.
-  using Key = std::tuple<WaitFor, std::string, Path, ChainWaits::End, bool>;
+  using Key = std::tuple<WaitFor, std::string, Path, ChainWaits::End>;
   struct Sum {
     WaitTime time;
     double watched_ns = 0;   // of Runs: in all samples

@@ -43,24 +43,45 @@ class IntervalChains::Walk {
   }
 
  private:
+  // What a thread did between its blocks, by its own account.
+  struct Between {
+    double runs = 0, queued = 0, skipped = 0;
+    double variance_ns2 = 0;  // of `queued`, and so of `runs`
+  };
+
+  // Adds a part of the time between two blocks. Of all that time it is known how long the thread
+  // waited for a CPU. How much of that lies in the part is known within bounds; it is taken in
+  // proportion.
+  static void add_between(Between& sum, double part, const PastBlock& next, double between) {
+    const double skipped = std::min(part, part * static_cast<double>(next.skipped_ns) / between);
+    const double queued = std::min(static_cast<double>(next.queued_ns), between);
+    const double least = std::max(0.0, queued - (between - part)), most = std::min(queued, part);
+    const double of_part = std::min(part * queued / between, part - skipped);
+    sum.skipped += skipped;
+    sum.queued += of_part;
+    sum.runs += part - skipped - of_part;
+    sum.variance_ns2 += (most - least) * (most - least) / 12;  // as if all were equally likely
+  }
+
   // What is left of a time once blocks are taken off, and how sure that is.
   struct Rest {
     double ns = 0, variance_ns2 = 0;
   };
 
-  // Between its blocks the thread ran, except for blocks that were too short to be told.
+  // Between its blocks the thread ran or waited for a CPU, except for blocks that were too short to
+  // be told.
   void divide_by_past(std::span<const PastBlock> past, std::uint64_t from_ns, std::uint64_t to_ns,
                       double scale) {
     std::uint64_t at = from_ns, before = 0;
-    double runs = 0, skipped = 0;
+    Between sum;
     const auto run_until = [&](std::uint64_t until, const PastBlock& next) {
       if (until <= at) return;
       const auto part = static_cast<double>(until - at);
-      const double gap = next.since_ns > before ? static_cast<double>(next.since_ns - before) : 0;
-      const double short_ones =
-          before != 0 && gap > 0 ? part * static_cast<double>(next.skipped_ns) / gap : 0;
-      skipped += std::min(part, short_ones);
-      runs += part - std::min(part, short_ones);
+      if (before != 0 && next.since_ns > before) {
+        add_between(sum, part, next, static_cast<double>(next.since_ns - before));
+      } else {
+        sum.runs += part;
+      }
       at = until;
     };
     for (const PastBlock& block : past) {
@@ -75,13 +96,10 @@ class IntervalChains::Walk {
       --depth_;
       at = until;
     }
-    if (pieces_ >= kMostPieces) {
-      skipped += static_cast<double>(to_ns - at);
-    } else {
-      runs += static_cast<double>(to_ns - at);
-    }
-    end(End::Unknown, scale, skipped);
-    end(End::Runs, scale, runs);
+    (pieces_ >= kMostPieces ? sum.skipped : sum.runs) += static_cast<double>(to_ns - at);
+    end(End::Unknown, scale, sum.skipped);
+    end(End::OnCpu, scale, sum.runs, sum.variance_ns2);
+    end(End::Queued, scale, sum.queued, sum.variance_ns2);
   }
 
   // A thread has one block at a time, so its blocks follow one another in the order of their ends.
@@ -137,14 +155,13 @@ class IntervalChains::Walk {
                                [tid](const ChainedBlock* step) { return step->tid == tid; });
   }
 
-  void end(End how, double scale, double ns) {
+  void end(End how, double scale, double ns, double variance_ns2 = 0) {
     if (ns == 0) return;
     ++pieces_;
     take_({.steps = std::span(steps_).first(depth_),
            .end = how,
            .ns = scale * ns,
-           .variance_ns2 = scale * (scale - 1) * ns * ns,
-           .is_sure = how == End::Runs});
+           .variance_ns2 = scale * (scale - 1) * ns * ns + scale * scale * variance_ns2});
   }
 
   void end_running(const WaitPeer& whose, double scale, const Rest& rest, double watched_ns) {

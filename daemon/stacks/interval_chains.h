@@ -41,7 +41,7 @@ struct ChainedBlock {
 // What W did comes from its own account, as far as that goes back: a sampled wait brings the last
 // blocks of W, of whoever ended the longest of those, and so on (PastBlocks). What such a block was
 // for is known from the sample if the block is in it, else from other blocks of the process
-// (WaitHabits).
+// (WaitHabits). Between these blocks it is known how long W waited for a CPU, and how long it ran.
 //
 // What W did before that, and what threads on further hops did, is known only if both blocks are in
 // the sample. A block as long as its sampling interval always is; a shorter one is with probability
@@ -59,9 +59,7 @@ class IntervalChains {
     End end = End::Unknown;
     double ns = 0;  // of the wait, as the samples of the steps estimate it: may be negative
     double variance_ns2 = 0;  // of `ns`, given the wait
-    // Of Runs: whether the thread's own account says so. If not, for how long the thread was
-    // watched, and its process.
-    bool is_sure = false;
+    // Of Runs: for how long the thread was watched, and its process.
     double watched_ns = 0;
     std::uint32_t tgid = 0;
   };

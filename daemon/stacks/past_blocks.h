@@ -12,17 +12,19 @@
 namespace offcpud {
 
 // An earlier block of a thread that ended another thread's wait. The thread itself remembers it
-// (bpf/past.bpf.h), so unlike a sample it is known whatever the sampling interval.
+// (bpf/past.bpf.h), so unlike a sample it is known whatever the sampling interval. One without
+// length is no block: until then it is known what the thread did after its last one.
 struct PastBlock {
   std::uint32_t tid = 0, tgid = 0;           // in the initial PID namespace
   std::uint64_t since_ns = 0, ended_ns = 0;  // CLOCK_MONOTONIC; `since_ns` up to 1 us late
   std::uint64_t skipped_ns = 0;  // in blocks too short to be kept, since the one before this one
+  std::uint64_t queued_ns = 0;   // waited for a CPU since the one before this one; up to 1 us off
   std::uint32_t kind = 0;        // offcpud_hist_kind
   std::uint32_t ender = 0;       // see ender_of()
 };
 
 // Sorted by thread and end. From a thread's first block here on, none of its blocks is missing,
-// except those that skipped_ns counts.
+// except those that skipped_ns counts. In between, it ran or waited for a CPU.
 using PastBlocks = std::vector<PastBlock>;
 
 // The thread that was current when a sampled block ended, with OFFCPUD_PAST_INTERRUPT if an

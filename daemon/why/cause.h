@@ -39,21 +39,23 @@ struct Cause {
     Kernel,   // kernel threads
     Others,   // several, which are not told apart
     Nobody,   // it asked to sleep, or a CPU had to wake up
-    Runs,     // nobody: the unit itself runs, or waits for a CPU
+    Runs,     // nobody: the unit itself runs; or waits for a CPU, see `because`
     Unknown,  // `because`
   };
   Kind kind = Kind::Unknown;
   std::size_t for_kind = static_cast<std::size_t>(WaitFor::Unknown);
   std::string name;  // the unit, address or device; of For the site with most of it
   // Of For and Runs within the part of another unit: that unit. Its threads did this during the
-  // waits of the tree's unit (IntervalChains).
+  // waits of the tree's unit (IntervalChains). If it waited for a CPU, nobody knows who had it at
+  // these moments: `because` says who mostly had it in the window.
   std::string of = {};
   std::string process;  // of a unit: who had most of it; may be empty
   std::uint32_t pid = 0;
   double threads = 0;
-  double error = 0;     // its standard error; 0: exact
-  std::string because;  // of Unknown: completes "unknown, because ..."; of Self: which limit, or
-                        // why no holder is told
+  double error = 0;  // its standard error; 0: exact
+  // Of Unknown: completes "unknown, because ...". Of Self: which limit, or why no holder is told.
+  // Of Runs: that a part of it may be waits for a CPU; empty: it runs.
+  std::string because;
   std::vector<Cause> parts;
   // Where the time was spent, by site; only of For. Adds up to the node, too.
   struct Site {

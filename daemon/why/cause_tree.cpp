@@ -12,6 +12,7 @@
 #include "why/cause.h"
 #include "why/cause_parts.h"
 #include "why/chain_parts.h"
+#include "why/cpu_takers.h"
 
 namespace offcpud {
 namespace {
@@ -30,24 +31,6 @@ constexpr const char* kNoFile =
     "its file was not seen: page faults, io_uring and calls that name a file by its path have none";
 constexpr const char* kIoUring =
     "a wait in io_uring ends with any of its requests, and the kernel does not say with which";
-
-Cause::Kind kind_of(UnitTaker::By by) {
-  switch (by) {
-    case UnitTaker::By::Unit:
-      return Cause::Kind::Unit;
-    case UnitTaker::By::Same:
-      return Cause::Kind::Self;
-    case UnitTaker::By::Kernel:
-      return Cause::Kind::Kernel;
-    case UnitTaker::By::Idle:
-      return Cause::Kind::Nobody;
-    case UnitTaker::By::Others:
-      return Cause::Kind::Others;
-    case UnitTaker::By::Unknown:
-      break;
-  }
-  return Cause::Kind::Unknown;
-}
 
 // Makes the tree of one unit.
 class TreeMaker {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "why/cause_parts.h"
+#include "why/cpu_takers.h"
 
 namespace offcpud {
 namespace {
@@ -16,7 +17,15 @@ using Kind = Cause::Kind;
 constexpr const char* kNotSeen = "what it did meanwhile was not seen";
 constexpr const char* kNotFollowed =
     "these waits have not ended yet, or nobody saw which thread ended them";
+constexpr const char* kMayBeQueued = "samples do not tell waits for a CPU apart";
 constexpr double kLeastCovered = 0.2;  // of a part, by waits that ended
+constexpr double kMostUntold = 0.05;   // of what runs: a smaller part is not worth a word
+
+// Whether the last thread in the chain ran or waited for a CPU.
+bool can_run(UnitChain::End end) {
+  return end == UnitChain::End::Runs || end == UnitChain::End::OnCpu ||
+         end == UnitChain::End::Queued;
+}
 
 bool is_of(const UnitChain& chain, const Cause& part) {
   return index_of(chain.wait_for) == part.for_kind && chain.on.kind == UnitPeer::On::Unit &&
@@ -37,7 +46,9 @@ std::span<const UnitChain::Step> steps_of(const UnitChain& chain, const Cause& p
 
 Cause& part_of(Cause& node, const Cause& wanted) {
   const auto found = std::ranges::find_if(node.parts, [&](const Cause& part) {
-    return part.kind == wanted.kind && part.name == wanted.name && part.for_kind == wanted.for_kind;
+    return part.kind == wanted.kind && part.name == wanted.name &&
+           part.for_kind == wanted.for_kind &&
+           (part.kind != Kind::Runs || part.because == wanted.because);
   });
   return found != node.parts.end() ? *found : node.parts.emplace_back(wanted);
 }
@@ -61,7 +72,7 @@ class ChainParts {
                                 .name = on.on,
                                 .because = on.kind == UnitPeer::On::Unknown ? kNotKnown : ""});
     count(who, chain);
-    if (steps.size() == 1 && chain.end != UnitChain::End::Runs) return;
+    if (steps.size() == 1 && !can_run(chain.end)) return;
     if (on.kind == UnitPeer::On::Unit) return add(who, on.on, steps.subspan(1), chain);
     count(part_of(who, {.kind = Kind::Unknown, .for_kind = for_kind, .because = kNotSeen}), chain);
   }
@@ -70,9 +81,12 @@ class ChainParts {
   static constexpr const char* kNotKnown = "whom it waited for is not known";
 
   void end(Cause& node, const std::string& unit, const UnitChain& chain) {
-    Cause wanted{.kind = Kind::Runs, .for_kind = node.for_kind, .name = unit, .of = unit};
-    if (chain.end != UnitChain::End::Runs) {
-      wanted = {.kind = Kind::Unknown, .for_kind = node.for_kind, .because = kNotSeen};
+    Cause wanted{.kind = Kind::Unknown, .for_kind = node.for_kind, .because = kNotSeen};
+    if (chain.end == UnitChain::End::Queued) {
+      wanted = {.kind = Kind::For, .for_kind = kForCpu, .of = unit};
+    } else if (can_run(chain.end)) {
+      wanted = {.kind = Kind::Runs, .for_kind = node.for_kind, .name = unit, .of = unit};
+      if (chain.end == UnitChain::End::Runs) wanted.because = kMayBeQueued;
     }
     count(part_of(node, wanted), chain);
   }
@@ -86,11 +100,31 @@ class ChainParts {
   double scale_;
 };
 
+// Makes one part of what accounts say that it ran, and of what samples say, which may be waits for
+// a CPU.
+void join_runs(Cause& node) {
+  const auto runs = std::ranges::find(node.parts, Kind::Runs, &Cause::kind);
+  if (runs == node.parts.end()) return;
+  const auto more = std::find_if(runs + 1, node.parts.end(),
+                                 [](const Cause& part) { return part.kind == Kind::Runs; });
+  if (more == node.parts.end()) return;
+  const double untold = runs->because.empty() ? more->threads : runs->threads;
+  runs->threads += more->threads;
+  runs->error += more->error;
+  runs->because = untold > kMostUntold * runs->threads ? kMayBeQueued : "";
+  node.parts.erase(more);
+}
+
 // From the top, so that what fits into a node fits into its part of the node above.
-void finish(Cause& node, const char* rest_because) {
+void finish(Cause& node, const WhyInputs& inputs, const char* rest_because) {
+  if (node.kind == Kind::For && node.for_kind == kForCpu) {
+    const auto taker = main_taker(inputs, node.of);
+    if (taker) node.because = behind_text(*taker, node.of);
+  }
   if (node.parts.empty()) return;
+  join_runs(node);
   fit(node, rest_because);
-  for (Cause& part : node.parts) finish(part, kNotSeen);
+  for (Cause& part : node.parts) finish(part, inputs, kNotSeen);
 }
 
 }  // namespace
@@ -105,8 +139,8 @@ void divide_by_chains(Cause& part, const WhyInputs& inputs, const std::string& u
     const double threads = rate.threads(chain.time.ns);
     seen += threads;
     const auto steps = steps_of(chain, part);
-    const bool is_known = steps.empty() ? chain.end == UnitChain::End::Runs
-                                        : steps.front().wait_for != WaitFor::Unknown;
+    const bool is_known =
+        steps.empty() ? can_run(chain.end) : steps.front().wait_for != WaitFor::Unknown;
     if (is_known) known += threads;
   }
   if (known < kLeastCovered * part.threads) return;
@@ -114,7 +148,7 @@ void divide_by_chains(Cause& part, const WhyInputs& inputs, const std::string& u
   for (const UnitChain& chain : inputs.chains.of(unit)) {
     if (is_of(chain, part)) parts.add(part, part.name, steps_of(chain, part), chain);
   }
-  finish(part, kNotFollowed);
+  finish(part, inputs, kNotFollowed);
 }
 
 }  // namespace offcpud

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "why/cause_parts.h"
+#include "why/cpu_takers.h"
 
 namespace offcpud {
 namespace {
@@ -13,8 +14,9 @@ namespace {
 using Does = WhyHop::Does;
 using Kind = Cause::Kind;
 
-constexpr double kLeastShare = 0.2;  // of a cause that is followed
-constexpr double kLeastSent = 0.01;  // threads that wait for work of one unit
+constexpr double kLeastShare = 0.2;    // of a cause that is followed
+constexpr double kLeastSent = 0.01;    // threads that wait for work of one unit
+constexpr double kLeastQueued = 0.05;  // of the waits for a unit: what it waited for a CPU
 
 bool is_somebody(Kind kind) {
   return kind == Kind::Unit || kind == Kind::Remote || kind == Kind::Device || kind == Kind::Self ||
@@ -196,6 +198,8 @@ class PathFinder {
     hop.share = most.threads / part.threads;
     if (most.kind == Kind::Runs) {
       hop.does = Does::Runs;
+      hop.or_queued = !most.because.empty();
+      add_queued(hop, part);
       add(std::move(hop));
       return;
     }
@@ -203,7 +207,42 @@ class PathFinder {
     hop.does = sleeps ? Does::Sleeps : Does::Waits;
     hop.for_kind = most.for_kind;
     add(std::move(hop));
-    if (!sleeps) walk(most, attributed);
+    if (most.for_kind == kForCpu) {
+      add_taker(most.of);
+    } else if (!sleeps) {
+      walk(most, attributed);
+    }
+  }
+
+  // What a unit that mostly runs waits for a CPU besides, if that is much and sure.
+  void add_queued(WhyHop& hop, const Cause& part) const {
+    for (const Cause& deed : part.parts) {
+      if (deed.kind != Kind::For || deed.for_kind != kForCpu) continue;
+      if (deed.threads < kLeastQueued * part.threads || deed.threads < 2 * deed.error) continue;
+      hop.queued = deed.threads / part.threads;
+      const auto taker = main_taker(units_.inputs(), deed.of);
+      if (taker) hop.behind = behind_text(*taker, deed.of);
+    }
+  }
+
+  // Who had the CPU while the unit waited for one, all through the window.
+  void add_taker(const std::string& unit) {
+    const WhyInputs& inputs = units_.inputs();
+    const auto taker = main_taker(inputs, unit);
+    if (!taker) {
+      return add({.kind = Kind::Unknown,
+                  .for_kind = kForCpu,
+                  .because = inputs.takers.known()
+                                 ? "nobody had it for half of all such waits in this window"
+                                 : inputs.takers.missing});
+    }
+    add({.kind = taker->kind,
+         .name = taker->name,
+         .does = Does::End,
+         .for_kind = kForCpu,
+         .threads = taker->threads,
+         .share = taker->share,
+         .behind = behind_text(*taker, unit)});
   }
 
   // From holder to holder, and from the last one to whom that waits for.
@@ -230,6 +269,7 @@ class PathFinder {
            .for_kind = index_of(at->wait_for),
            .site = at->site,
            .threads = part.threads,
+           .or_queued = at->does == UnitHolder::Does::Runs,
            .attributed = attributed,
            .because = "no wait of it has lasted",
            .holder = at});

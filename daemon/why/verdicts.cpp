@@ -147,7 +147,9 @@ std::string whom(const WhyHop& waits, const WhyHop& next) {
   if (next.kind == Kind::Unknown) return unknown(waits, next);
   if (next.holder) return held_by(waits, next);
   if (waits.for_kind == kForThrottled) return ", its own limit";
-  if (waits.for_kind == kForCpu) return ": " + taken_by(waits, next);
+  if (waits.for_kind == kForCpu) {
+    return next.behind.empty() ? ": " + taken_by(waits, next) : ", " + next.behind;
+  }
   switch (next.kind) {
     case Kind::Device:
       return " on device " + next.name + next.because;
@@ -198,10 +200,12 @@ std::string deed_of(const WhyHop& hop, bool by_many, const WhyHop* next) {
     case Does::Runs: {
       std::string runs = subject + does("runs", "run", "ran");
       if (held) return runs;
-      if (hop.share > 0) {
-        return runs + " or " + does("waits", "wait", "waited") + " for a CPU";
-      }
-      return runs + " on " + threads_text(hop.threads) + " CPUs";
+      if (hop.share <= 0) return runs + " on " + threads_text(hop.threads) + " CPUs";
+      const std::string waits = does("waits", "wait", "waited") + std::string(" for a CPU");
+      if (hop.or_queued) runs += " or " + waits;
+      if (hop.queued <= 0) return runs;
+      runs += ", " + share_text(hop.queued) + (own ? " it " : " ") + waits;
+      return runs + (hop.behind.empty() ? "" : ", " + hop.behind);
     }
     case Does::Sleeps: {
       const bool says_more = !hop.site.empty() && hop.site != "sleep";

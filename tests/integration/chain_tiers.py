@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tiers of services whose truth is known: tier2 computes for one front, and asks tier3 for another; tier3 sleeps and
-then computes. A process for each connection. Usage: tier3|tier2|front ARGUMENTS
+then computes. A process for each connection. Usage: tier3|tier2|crowded|hog|front ARGUMENTS
 
 tier3 SLEEP_MS BURN_MS                  prints its port
 tier2 BURN_MS PORT_OF_TIER3             prints its port; to "c" it computes, to "a" it asks tier3
-front PORT_OF_TIER2 c|a SECONDS REST_MS [LAST]
-                                        asks, and prints how long it waited for an answer on average, and which parts of
-                                        that time tier2 waited for tier3, and tier3 slept, by their own clocks; of all
-                                        this time, or only of the LAST seconds
+crowded CPU BURN_MS                     prints the name of its unix socket; it computes on this CPU
+hog CPU                                 computes on this CPU all the time
+front ADDRESS c|a SECONDS REST_MS [LAST]
+                                        asks at this port or unix socket, and prints how long it waited for an answer on
+                                        average, and which parts of that time tier2 waited for tier3, and tier3 slept,
+                                        by their own clocks; of all this time, or only of the LAST seconds
 
-An answer says how long, in seconds, who gives it waited for others, and how long those slept, both without waits for a
-CPU (schedstat).
+An answer says how long, in seconds, who gives it waited for others, and how long those slept. All these times are
+without waits for a CPU of those who wait (schedstat). An answer of `crowded` says for how long it ran instead.
 """
+import contextlib
 import os
 import socket
 import sys
@@ -24,19 +27,30 @@ def burn(ms):
         pass
 
 
-def blocked_in(wait):
-    """Seconds, and what it returns."""
-    with open("/proc/thread-self/schedstat", "rb", buffering=0) as schedstat:
-        def queued():
-            return int(os.pread(schedstat.fileno(), 100, 0).split()[1]) / 1e9
-        delay, begin = queued(), time.monotonic()
+def run_delay_in(schedstat):
+    """For how many seconds the thread that opened this file has waited for a CPU."""
+    return int(os.pread(schedstat.fileno(), 100, 0).split()[1]) / 1e9
+
+
+def open_schedstat():
+    return open("/proc/thread-self/schedstat", "rb", buffering=0)
+
+
+def blocked_in(wait, opened=None):
+    """Seconds, and what it returns. `opened`: the thread's schedstat."""
+    with contextlib.nullcontext(opened) if opened else open_schedstat() as schedstat:
+        delay, begin = run_delay_in(schedstat), time.monotonic()
         result = wait()
-        return time.monotonic() - begin - (queued() - delay), result
+        return time.monotonic() - begin - (run_delay_in(schedstat) - delay), result
 
 
 def serve(answer):
     listening = socket.create_server(("127.0.0.1", 0))
     print(listening.getsockname()[1], flush=True)
+    serve_at(listening, answer)
+
+
+def serve_at(listening, answer):
     while True:
         connection, _ = listening.accept()
         if os.fork() == 0:
@@ -64,27 +78,59 @@ def tier2(burn_ms, port):
             burn(float(burn_ms))
             return 0, 0
         if not upstream:
-            upstream.append(socket.create_connection(("127.0.0.1", int(port))))
+            upstream.append(connect(port))
         upstream[0].sendall(b"q")
         waited, answer = blocked_in(lambda: upstream[0].recv(100))
         return waited, float(answer.split()[1])
     serve(answer)
 
 
-def front(port, question, seconds, rest_ms, last=None):
-    connection = socket.create_connection(("127.0.0.1", int(port)))
+def crowded(cpu, burn_ms):
+    os.sched_setaffinity(0, {int(cpu)})
+
+    def answer(_):
+        began = time.thread_time()
+        burn(float(burn_ms))
+        return time.thread_time() - began, 0
+    # Over TCP, ksoftirqd may wake the client when it gets the crowded CPU.
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(f"\0crowded-{os.getpid()}")
+    listening.listen()
+    print(f"crowded-{os.getpid()}", flush=True)
+    serve_at(listening, answer)
+
+
+def hog(cpu):
+    os.sched_setaffinity(0, {int(cpu)})
+    while True:
+        pass
+
+
+def connect(address):
+    if address.isdigit():
+        return socket.create_connection(("127.0.0.1", int(address)))
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(f"\0{address}")
+    return connection
+
+
+def front(address, question, seconds, rest_ms, last=None):
+    # Else it would wait for a CPU while others work for it already, or have answered, on a busy host.
+    with contextlib.suppress(PermissionError):
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    connection, schedstat = connect(address), open_schedstat()
     waits, until = [], time.monotonic() + float(seconds)
     told_from = until - float(last or seconds)
     while time.monotonic() < until:
         begin = time.monotonic()
         connection.sendall(question.encode())
-        parts = connection.recv(100).split()
+        waited, answer = blocked_in(lambda: connection.recv(100), schedstat)
         if begin >= told_from:
-            waits.append((time.monotonic() - begin, float(parts[0]), float(parts[1])))
+            waits.append((waited, *map(float, answer.split())))
         time.sleep(float(rest_ms) / 1000)
     waited, others_waited, others_slept = (sum(each) for each in zip(*waits))
     print(waited / len(waits), others_waited / waited, others_slept / waited, flush=True)
 
 
 if __name__ == "__main__":
-    {"tier3": tier3, "tier2": tier2, "front": front}[sys.argv[1]](*sys.argv[2:])
+    {"tier3": tier3, "tier2": tier2, "crowded": crowded, "hog": hog, "front": front}[sys.argv[1]](*sys.argv[2:])

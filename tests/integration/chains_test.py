@@ -76,7 +76,8 @@ class Tiers(WaitedOnCase):
         front1, front2 = self.new_unit("front1"), self.new_unit("front2")
         port3 = self.tier(tier3, "tier3", sleep_ms, last_burn_ms)
         port2 = self.tier(tier2, "tier2", burn_ms, port3)
-        asking = [self.run_in(front, *TIERS, "front", port2, question, self.seconds, rest_ms, stdout=subprocess.PIPE)
+        asking = [self.run_in(front, *TIERS, "front", port2, question, self.seconds, rest_ms, self.window,
+                              stdout=subprocess.PIPE)
                   for front, question in ((front1, "c"), (front2, "a"))]
         until = time.monotonic() + self.seconds - 2
         self.prepare((front1, front2), tier2)
@@ -92,6 +93,10 @@ class Tiers(WaitedOnCase):
                   flush=True)
         return tier3, parts, clocks[1][1:]
 
+    def share_of_cpu(self, part, *path):
+        """In which the last one runs, or waits for a CPU."""
+        return self.share(part, *path, "runs") + self.share(part, *path, "cpu")
+
     def expect_shares(self, parts, truth, tolerance):
         """`truth`: the parts of the waits of front2 in which tier2 waits, and in which tier3 sleeps. Otherwise tier3 runs
         or waits for a CPU. What is unknown of a part is missing in its shares."""
@@ -99,13 +104,13 @@ class Tiers(WaitedOnCase):
         waits, sleeps = truth
         for part in parts:
             print(f"  not known: {self.unknown(part) / part['threads']:.2%}", flush=True)
-        self.expect_close("of front1's waits tier2 runs", 1, self.share(first, "runs"), absolute=tolerance)
+        self.expect_close("of front1's waits tier2 runs", 1, self.share_of_cpu(first), absolute=tolerance)
         self.expect_close("of front2's waits tier2 waits for an answer", waits, self.share(second, "for", "unit"),
                           absolute=tolerance)
         self.expect_close("of front2's waits tier3 sleeps", sleeps,
                           self.share(second, "for", "unit", "timer"), absolute=tolerance)
         self.expect_close("of front2's waits tier3 runs", waits - sleeps,
-                          self.share(second, "for", "unit", "runs"), absolute=tolerance)
+                          self.share_of_cpu(second, "for", "unit"), absolute=tolerance)
 
 
 class Chains(Tiers):
@@ -143,11 +148,51 @@ class Chains(Tiers):
         print("  by their own clocks tier2 waited, tier3 slept: "
               f"{clocks[1][1]:.1%}, {clocks[1][2]:.1%}", flush=True)
         self.expect_shares(parts, clocks[1][1:], 0.05)
-        for text, deed in zip(told, (f"{tier2.unit} runs or waits for a CPU", f"an answer of {tier3.unit}")):
+        for text, deed in zip(told, (f"{tier2.unit} runs", f"an answer of {tier3.unit}")):
             first = text.splitlines()[0]
             print(f"    | {first}", flush=True)
             self.say("of that time" in first and deed in first, "first line of offcpuctl why PID",
                      f"... of that time ... {deed}", first)
+
+    def most_had_by(self, unit):
+        """Who had the CPU for at least half of the unit's waits for one; None: nobody."""
+        answer = self.daemon.get_json_as_root(f"/api/v1/why?unit={unit}&window={WINDOW}s")
+        cpu = next(cause for cause in answer["units"][0]["causes"] if cause["for"] == "cpu")
+        most = max(cpu["parts"], key=lambda part: part["threads"])
+        print(f"  {most['name']} had the CPU for {most['threads'] / cpu['threads']:.1%} of its waits", flush=True)
+        return most["name"] if most["threads"] >= cpu["threads"] / 2 else None
+
+    def test_behind_a_hog(self):
+        """A server on a CPU that a hog of another unit has as well: its clients wait while it is queued."""
+        crowded, hogs, front = self.new_unit("crowded"), self.new_unit("hogs"), self.new_unit("front")
+        cpu = min(os.sched_getaffinity(0))
+        for _ in range(2):
+            self.run_in(hogs, *TIERS, "hog", cpu)
+        address = self.tier(crowded, "crowded", cpu, 4)
+        asking = self.run_in(front, *TIERS, "front", address, "c", SECONDS, 20, WINDOW, stdout=subprocess.PIPE)
+        time.sleep(SECONDS - 2)
+        part = self.answer_of(front, crowded)
+        taker = self.most_had_by(crowded.unit)
+        answer = self.daemon.get_json_as_root(f"/api/v1/why?unit={front.unit}&window={WINDOW}s")
+        first = answer["verdicts"][0]["sentence"]
+        self.assertIsNotNone(part, "the server is waited for")
+        self.show(part)
+        self.expect_parts_add_up(part)
+        mean, ran, _ = map(float, asking.communicate(timeout=20)[0].split())
+        queued = 1 - ran  # the server waits for nothing else
+        print(f"  it waited {1e3 * mean:.2f} ms; of that the server waited for a CPU {queued:.1%}", flush=True)
+        self.expect_at_least("of the waits the server is queued, by its own clock", 0.2, queued)
+        # On a busy host single waits last for seconds. What lies in the window before their end is not known.
+        self.expect_at_most("not known", 0.5, self.unknown(part) / part["threads"])
+        told = self.share_of_cpu(part)
+        self.expect_close("of the waits the server is queued", queued, self.share(part, "cpu") / told, absolute=0.05)
+        print(f"    | {first}", flush=True)
+        self.say("of that time" in first and "waits for a CPU" in first, "the sentence",
+                 "... of that time ... waits for a CPU", first)
+        # Others may have the CPU more than the hogs on a busy host.
+        who = "processes outside of all units" if taker == "no unit (/)" else taker
+        if taker:
+            self.say(f"mostly behind {who} (" in first, "who had the CPU", f"mostly behind {who}", first)
 
     def test_who_sleeps_with_a_lock(self):
         """Threads of one unit, of which each sleeps while it has the lock: those behind wait for nothing else."""

@@ -16,7 +16,7 @@ function holderText({ lock, thread, tid, process, pid, waiting }) {
 
 const DEEDS = {
   waits: (hop) => `waits ${waitsFor(hop.for)}`,
-  runs: () => "runs, or waits for a CPU",
+  runs: (hop) => (hop.or_queued ? "runs, or waits for a CPU" : "runs"),
   sleeps: () => "sleeps",
   idles: () => "waits for work",
 };
@@ -32,7 +32,9 @@ function deedOf(hop) {
     const it = hop.holder?.thread ? "it " : "";
     const at = hop.site ? ` (${hop.site})` : "";
     words.push(`${it}${DEEDS[hop.does](hop)}${at}${hop.share ? `, ${portion(hop.share)} of that time` : ""}`);
+    if (hop.queued) words.push(`waits for a CPU ${portion(hop.queued)} of that time`);
   } else if (hop.because && hop.kind !== "unknown") words.push(hop.because);
+  if (hop.behind) words.push(hop.behind);
   return words.join("; ");
 }
 

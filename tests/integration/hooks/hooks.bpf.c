@@ -279,10 +279,16 @@ __u64 copied[sizeof(struct offcpud_past) / sizeof(__u64)] = {};
 /* How far the current thread is with the switch-out before its next block: it has kept the last
  * one, or has begun the next one, too. */
 __u32 keeps = 0, begins = 0;
+/* Its state, and since when. */
+__u32 past_state = 0;
+__u64 past_since_ns = 0;
+/* How long its last block was; 0: 100 us. */
+__u64 last_ns = 0;
 
 /* The current thread's blocks are copied as those of another one, which runs: four kept ones, that
  * end at 1, 2, 3 and 4 ms, and the last, which ends at 5 ms after short ones of 1 ms in all; each
- * is 100 us long. Returns how long the short ones are afterwards. */
+ * is 100 us long, or the last one last_ns. It has waited for a CPU for 1 ms before the last one,
+ * and for 6 ms by now. Returns how long the short ones are afterwards. */
 SEC("raw_tp")
 int run_copy_past(void* ctx) {
   struct task_struct* task = bpf_get_current_task_btf();
@@ -292,9 +298,16 @@ int run_copy_past(void* ctx) {
   for (__u64 i = 0; i < OFFCPUD_PAST_BLOCKS; i++) {
     thread->past[i].ended_ns = (i + 1) * 1000000;
     thread->past[i].length = past_units(100000);
+    thread->past[i].queued = 0;
   }
+  thread->state = past_state;
+  thread->since_ns = past_since_ns;
+  thread->queued = past_units(1000000);
+  thread->sums.waits_ns[OFFCPUD_RUNQ_WAKEUP] = 1000000;
+  thread->sums.waits_ns[OFFCPUD_RUNQ_PREEMPTED] = 2000000;
+  thread->sums.waits_ns[OFFCPUD_RUNQ_THROTTLED] = 3000000;
   thread->block.past = 0;
-  thread->block.began_ns = 4900000;
+  thread->block.began_ns = 5000000 - (last_ns ?: 100000);
   thread->block.ended_ns = 5000000;
   thread->block.skipped_ns = 1000000;
   if (keeps) past_push(thread);

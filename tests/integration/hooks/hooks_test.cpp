@@ -390,6 +390,39 @@ TEST_F(PastBlocksOfOthers, ShortBlocksAreToldUntilTheNextBlockHasBegun) {
   EXPECT_EQ(hooks()->bss->result, 0U) << "none came after the block that was kept";
 }
 
+// What it waited for a CPU after its last block is known until it began to wait, or until now.
+TEST_F(PastBlocksOfOthers, SayHowLongTheThreadWaitedForACpu) {
+  constexpr auto kMs = kSecond / 1000;
+  const auto units = [](std::uint64_t ns) { return std::uint32_t(ns >> OFFCPUD_PAST_UNIT); };
+  auto& memory = *hooks()->bss;
+  memory.past_state = 2;  // THREAD_RUNNABLE
+  memory.past_since_ns = 7 * kMs;
+  const offcpud_past queued = copy(0, 0);
+  EXPECT_EQ(queued.until_ns, 7 * kMs);
+  EXPECT_EQ(queued.queued, units(6 * kMs));
+  EXPECT_EQ(queued.skipped, 0U);
+  EXPECT_EQ(queued.blocks[1].queued, 0U);
+  EXPECT_EQ(queued.blocks[OFFCPUD_PAST_BLOCKS].queued, units(kMs));
+
+  memory.past_state = 1;  // THREAD_RUNNING
+  EXPECT_GT(copy(0, 0).until_ns, kSecond) << "until now";
+  EXPECT_EQ(copy(0, 0).queued, units(6 * kMs));
+
+  memory.begins = 1;  // at 6 ms
+  const offcpud_past blocked = copy(0, 0);
+  EXPECT_EQ(blocked.until_ns, 6 * kMs);
+  EXPECT_EQ(blocked.queued, units(6 * kMs));
+}
+
+// Short blocks lie before the one that lasts.
+TEST_F(PastBlocksOfOthers, ShortBlocksAreToldBeforeOneThatHasNotEnded) {
+  hooks()->bss->begins = 1;
+  hooks()->bss->last_ns = 10 * kMicrosecond;
+  const offcpud_past past = copy(0, 0);
+  EXPECT_EQ(past.blocks[OFFCPUD_PAST_BLOCKS].ended_ns, 0U);
+  EXPECT_NEAR(past.skipped, (kSecond / 1000 + 10 * kMicrosecond) >> OFFCPUD_PAST_UNIT, 1);
+}
+
 TEST_F(PastBlocksOfOthers, NothingIsKnownIfTheThreadGoesOnMeanwhile) {
   for (const std::uint32_t barrier : {kCountIsRead, kBeginIsRead, kBlocksAreRead}) {
     EXPECT_EQ(copy(kKeeps, barrier).tid, 0U) << barrier;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -103,6 +104,18 @@ TEST_F(ChainSumsOfAWindow, OnlyThePartWithinTheWindowCounts) {
   EXPECT_NEAR(total_ms(rows), 60, 1e-6);
   EXPECT_NEAR(ms_of(rows, End::Waits, 1), 10, 1e-6);
   EXPECT_TRUE(divided({wait(1, kWeb, 100, 200, 2, kDb)}, {}, 200).empty()) << "it ended before";
+}
+
+// It needs no samples, so none may be missing.
+TEST_F(ChainSumsOfAWindow, AnAccountTellsWhoIsQueued) {
+  ChainedBlock asks = wait(1, kWeb, 100, 200, 2, kDb);
+  asks.past = std::make_shared<const PastBlocks>(PastBlocks{
+      {.tid = 2, .tgid = 2, .since_ns = 50 * kMs, .ended_ns = 100 * kMs},
+      {.tid = 2, .tgid = 2, .since_ns = 200 * kMs, .ended_ns = 200 * kMs, .queued_ns = 30 * kMs}});
+  const auto rows = divided({asks}, {}, 0, false);
+  EXPECT_NEAR(total_ms(rows), 100, 1e-6);
+  EXPECT_NEAR(ms_of(rows, End::OnCpu, 0), 70, 1e-6);
+  EXPECT_NEAR(ms_of(rows, End::Queued, 0), 30, 1e-6);
 }
 
 // The pieces of one wait are sampled together, so k waits like it add k - 1 times their square.

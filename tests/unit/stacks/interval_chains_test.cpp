@@ -42,7 +42,7 @@ std::map<std::string, double> divided(const ChainedBlock& wait, std::vector<Chai
     for (const ChainedBlock* step : piece.steps) {
       path += std::string(name_of(step->wait_for)) + " " + std::to_string(step->peer.tid) + " ";
     }
-    constexpr const char* kEnds[] = {"runs", "waits", "idle", "unknown"};
+    constexpr const char* kEnds[] = {"runs", "has CPU", "queued", "waits", "idle", "unknown"};
     pieces[path + kEnds[static_cast<std::size_t>(piece.end)]] += piece.ns / kMs;
     sum += piece.ns;
   });
@@ -160,8 +160,8 @@ TEST(IntervalChains, AThreadsOwnAccountNeedsNoSamples) {
   add_habit(others, 2, 1, WaitFor::Work);
   add_habit(others, 3, 2, WaitFor::Work);
   add_habit(others, 3, 0, WaitFor::Timer, OFFCPUD_BLOCKED_SLEEP);
-  EXPECT_EQ(divided(wait, others), (Pieces{{"runs", 30},
-                                           {"answer 3 runs", 19},
+  EXPECT_EQ(divided(wait, others), (Pieces{{"has CPU", 30},
+                                           {"answer 3 has CPU", 19},
                                            {"answer 3 work 2 idle", 1},
                                            {"answer 3 timer 0 waits", 50}}));
 }
@@ -170,7 +170,8 @@ TEST(IntervalChains, BeforeItsOwnAccountSamplesTell) {
   const ChainedBlock wait = with_past(block(1, 100, 200, 2), {past(2, 150, 180, 0)});
   const Pieces pieces = divided(wait, {block(2, 110, 120, 0, WaitFor::Storage)});
   EXPECT_NEAR(pieces.at("storage 0 waits"), 10, 0.01);
-  EXPECT_NEAR(pieces.at("runs"), 40 + 20, 0.01);
+  EXPECT_NEAR(pieces.at("runs"), 40, 0.01);
+  EXPECT_NEAR(pieces.at("has CPU"), 20, 0.01);
   EXPECT_NEAR(pieces.at("unknown 0 waits"), 30, 0.01) << "nobody knows what it was for";
 }
 
@@ -181,7 +182,7 @@ TEST(IntervalChains, ABlockThatIsSampledAsWellCountsOnce) {
   const ChainedBlock wait = with_past(block(1, 100, 200, 2), {rounded});
   const Pieces pieces = divided(wait, {block(2, 150, 180, 0, WaitFor::Storage, 800)});
   EXPECT_NEAR(pieces.at("storage 0 waits"), 30, 0.01) << "what the sample says of it";
-  EXPECT_NEAR(pieces.at("runs"), 70, 0.01);
+  EXPECT_NEAR(pieces.at("runs") + pieces.at("has CPU"), 70, 0.01);
 }
 
 TEST(IntervalChains, ManyBlocksTooShortToBeToldAreUnknown) {
@@ -190,7 +191,48 @@ TEST(IntervalChains, ManyBlocksTooShortToBeToldAreUnknown) {
   const ChainedBlock wait = with_past(block(1, 100, 200, 2), {past(2, 80, 90, 0), last});
   const Pieces pieces = divided(wait, {});
   EXPECT_NEAR(pieces.at("unknown"), 80.0 * 60 / 90, 0.01);
-  EXPECT_NEAR(pieces.at("runs"), 10 + 80.0 * 30 / 90, 0.01);
+  EXPECT_NEAR(pieces.at("has CPU"), 10 + 80.0 * 30 / 90, 0.01);
+}
+
+// Between two blocks it is known how long a thread waited for a CPU.
+TEST(IntervalChains, AThreadThatIsQueuedDoesNotRun) {
+  PastBlock second = past(2, 150, 180, 0, OFFCPUD_BLOCKED_SLEEP);
+  second.queued_ns = 30 * kMs;  // between 100 and 150
+  PastBlock until = past(2, 200, 200, 0);
+  until.queued_ns = 5 * kMs;
+  until.skipped_ns = 4 * kMs;
+  const ChainedBlock wait = with_past(block(1, 100, 200, 2), {past(2, 60, 100, 1), second, until});
+  std::vector<ChainedBlock> others;
+  add_habit(others, 2, 0, WaitFor::Timer, OFFCPUD_BLOCKED_SLEEP);
+  EXPECT_EQ(divided(wait, others),
+            (Pieces{{"has CPU", 20 + 11}, {"queued", 35}, {"unknown", 4}, {"timer 0 waits", 30}}));
+}
+
+// Of a part of such a time a share is taken, within what is possible.
+TEST(IntervalChains, APartOfATimeIsQueuedInProportion) {
+  PastBlock next = past(2, 180, 190, 0);
+  next.queued_ns = 50 * kMs;  // between 80 and 180, of which 80 are within the wait
+  const ChainedBlock wait = with_past(block(1, 100, 190, 2), {past(2, 70, 80, 0), next});
+  const IntervalChains chains({wait}, 0);
+  std::map<IntervalChains::End, IntervalChains::Piece> pieces;
+  chains.divide(wait, [&](const IntervalChains::Piece& piece) { pieces[piece.end] = piece; });
+  const IntervalChains::Piece& queued = pieces[IntervalChains::End::Queued];
+  EXPECT_NEAR(queued.ns, 40.0 * kMs, 1);
+  EXPECT_NEAR(queued.variance_ns2, 20.0 * 20 / 12 * kMs * kMs, 1e6) << "it is from 30 to 50 ms";
+  EXPECT_NEAR(pieces[IntervalChains::End::OnCpu].ns, 40.0 * kMs, 1);
+  EXPECT_NEAR(pieces[IntervalChains::End::OnCpu].variance_ns2, queued.variance_ns2, 1);
+}
+
+// Counters that were read at different moments may claim more than there was.
+TEST(IntervalChains, NeverMoreIsQueuedThanThereIsTime) {
+  PastBlock next = past(2, 150, 190, 0, OFFCPUD_BLOCKED_SLEEP);
+  next.queued_ns = ~0U * std::uint64_t{1024};
+  next.skipped_ns = 20 * kMs;
+  const ChainedBlock wait = with_past(block(1, 100, 190, 2), {past(2, 70, 100, 0), next});
+  std::vector<ChainedBlock> others;
+  add_habit(others, 2, 0, WaitFor::Timer, OFFCPUD_BLOCKED_SLEEP);
+  EXPECT_EQ(divided(wait, others),
+            (Pieces{{"queued", 30}, {"unknown", 20}, {"timer 0 waits", 40}}));
 }
 
 TEST(IntervalChains, AnAccountOfAnotherThreadTellsNothing) {
@@ -214,12 +256,11 @@ TEST(IntervalChains, ManyPiecesBeforeAnAccountLeaveItUnknown) {
 TEST(IntervalChains, OnlyWhatAnAccountSaysIsSure) {
   const ChainedBlock wait = with_past(block(1, 100, 200, 2), {past(2, 150, 180, 0)});
   const IntervalChains chains({wait}, 0);
-  std::map<bool, double> runs;
-  chains.divide(wait, [&](const IntervalChains::Piece& piece) {
-    if (piece.end == ChainEnd::Runs) runs[piece.is_sure] += piece.ns / kMs;
-  });
-  EXPECT_NEAR(runs.at(false), 50, 0.01);
-  EXPECT_NEAR(runs.at(true), 20, 0.01);
+  std::map<ChainEnd, double> pieces;
+  chains.divide(wait,
+                [&](const IntervalChains::Piece& piece) { pieces[piece.end] += piece.ns / kMs; });
+  EXPECT_NEAR(pieces.at(ChainEnd::Runs), 50, 0.01);
+  EXPECT_NEAR(pieces.at(ChainEnd::OnCpu), 20, 0.01);
 }
 
 // What is left of a time is as unsure as what was taken off.

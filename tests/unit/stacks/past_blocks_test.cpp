@@ -65,6 +65,27 @@ TEST(PastBlocks, OfOldOnesTheLastIsKept) {
   EXPECT_EQ((*blocks)[1].ended_ns, 9'000'000U);
 }
 
+// The counter goes round after 73 minutes of waits.
+TEST(PastBlocks, SayHowLongTheThreadWaitedForACpuInBetween) {
+  std::array<offcpud_past, 2> past = two_threads();
+  past[0].blocks[1].queued = 5;    // the second one
+  past[0].blocks[4].queued = ~2U;  // the first one
+  past[0].until_ns = 9'500'000;
+  past[0].queued = 45;
+  past[0].skipped = 2;
+  past[1].until_ns = 1;
+  const auto blocks = past_blocks_of(peer(70), past, 0);
+  const auto own = past_of_thread(*blocks, 70, 7);
+  ASSERT_EQ(own.size(), 3U);
+  EXPECT_EQ(own[0].queued_ns, 0U) << "nobody knows of what came before";
+  EXPECT_EQ(own[1].queued_ns, 8 * kUnit);
+  EXPECT_EQ(own[2].since_ns, 9'500'000U) << "no block, but it is known until then";
+  EXPECT_EQ(own[2].ended_ns, 9'500'000U);
+  EXPECT_EQ(own[2].queued_ns, 40 * kUnit);
+  EXPECT_EQ(own[2].skipped_ns, 2 * kUnit);
+  EXPECT_EQ(past_of_thread(*blocks, 60, 6).size(), 1U) << "it was read before the block ended";
+}
+
 TEST(PastBlocks, SayWhetherAnInterruptEndedThem) {
   EXPECT_EQ(ender_of({}, {}), 0U);
   offcpud_peer current{};
