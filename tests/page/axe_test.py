@@ -87,5 +87,5 @@ if __name__ == "__main__":
         sys.exit(77)
     with browser.opened() as CHROMIUM:
         OverviewCase.chromium = FlameCase.chromium = CHROMIUM
-        OverviewCase.server = FlameCase.server = server.Server(sys.argv[1])
+        OverviewCase.server, FlameCase.server = (server.Server(sys.argv[1]) for _ in range(2))
         browser.run_tests(sys.argv[2:])
