@@ -148,10 +148,13 @@ class Page:
                   features=[{"name": "prefers-color-scheme", "value": scheme},
                             {"name": "prefers-reduced-motion", "value": "reduce"}])
 
+    def picture(self):
+        """What is seen, as PNG."""
+        return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
+
     def screenshot(self, path):
-        data = self.call("Page.captureScreenshot", format="png")["data"]
         with open(path, "wb") as file:
-            file.write(base64.b64decode(data))
+            file.write(self.picture())
 
     def events(self, method):
         self.value("0")  # takes in what has come so far

@@ -5,6 +5,7 @@ import sys
 import time
 
 CLIENTS = 6
+UNITS = ("web", "orders-api", "ledger", "nightly-report", "backup", "batch")
 ASKING = """
 def ask(connection, text=b"x"):
     connection.sendall(text)

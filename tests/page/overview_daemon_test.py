@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page `/` of a real daemon, over waits whose causes are known.
 
-Usage: overview_daemon_test.py INTEGRATION_FOLDER [--picture FILE | unittest options]; needs root, BPF and Chromium.
---picture FILE: writes the picture of the README, in six minutes.
+Usage: overview_daemon_test.py INTEGRATION_FOLDER [--record FILE | unittest options]; needs root, BPF and Chromium.
+--record FILE: writes what the daemon says of an incident, in six minutes.
 """
 import os
 import pathlib
@@ -14,11 +14,13 @@ import urllib.parse
 
 import browser
 import incident
+import recording
+import server
 
 PAUSE = 0.2  # seconds
 TAKER = pathlib.Path(__file__).resolve().parent.parent / "support" / "lock_taker.py"
-CALM = 270  # seconds before the incident of the picture
-TROUBLE = 75
+CALM = 270  # seconds before the incident that is recorded
+TROUBLE = 80
 
 
 class Units:
@@ -130,7 +132,7 @@ class RealDaemon(unittest.TestCase):
         self.assertEqual(problems(page), [])
 
 
-def picture(path):
+def record(path):
     units = Units()
     shown = daemon.Daemon.start(**daemon.DEFAULTS)
     folder = tempfile.TemporaryDirectory(prefix="offcpud-page-")
@@ -138,11 +140,11 @@ def picture(path):
         case = incident.Incident(units.unit, units.start, pathlib.Path(folder.name), unit_processes.free_ports(2))
         time.sleep(CALM)
         case.begin()
-        page = CHROMIUM.open(f"http://127.0.0.1:{shown.port}/")
-        page.call("Emulation.setDeviceMetricsOverride", width=1400, height=900, deviceScaleFactor=1, mobile=False)
-        page.call("Emulation.setScrollbarsHidden", hidden=True)
         time.sleep(TROUBLE)
-        page.screenshot(path)
+        pages = server.Server(daemon.BUILD / "daemon" / "page" / "assets")
+        pages.recording = recording.Recorder(shown.port)
+        recording.visit(CHROMIUM, pages.address)
+        pages.recording.write(path, units.slice.path, incident.UNITS)
     finally:
         shown.stop()
         units.end()
@@ -160,7 +162,7 @@ if __name__ == "__main__":
         print(f"SKIP: {reason}")
         sys.exit(77)
     with browser.opened() as CHROMIUM:
-        if sys.argv[1:2] == ["--picture"]:
-            picture(sys.argv[2])
+        if sys.argv[1:2] == ["--record"]:
+            record(sys.argv[2])
         else:
             browser.run_tests(sys.argv[1:])

@@ -49,6 +49,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_json(*self.api(url.path, query))
 
     def api(self, path, query):
+        if self.server.recording:
+            return self.server.recording.answer(path, query)
         mode = self.server.mode
         if "lengths" in query or path == "/api/v1/snapshots":
             self.server.hold.wait(30)
@@ -102,6 +104,7 @@ class Server(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.assets = pathlib.Path(assets)
         self.mode = "plain"  # hostile, tails, late, empty, off; calm, many, starting, nostacks, troubled, gone
+        self.recording = None  # what answers instead of the canned answers
         self.many = 60  # units in the mode many
         self.window = None  # of what units wait for: waits_window of their answer
         self.details = True  # whether the client may see them
