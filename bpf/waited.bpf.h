@@ -81,6 +81,9 @@ static __always_inline void waited_on_epoll(struct waited *waited, struct file *
 		waited->on |= OFFCPUD_ON_MORE;
 }
 
+/* uapi/asm-generic/poll.h; select() asks for both (fs/select.c, POLLIN_SET). */
+#define POLL_INPUT (0x0001 | 0x0040) /* POLLIN, POLLRDNORM */
+
 static int poll_step(__u32 index, __u32 *place)
 {
 	struct waited *waited = waited_at(*place);
@@ -89,6 +92,7 @@ static int poll_step(__u32 index, __u32 *place)
 	if (!waited || !waited->left)
 		return 1;
 	entry = (void *)waited->entries;
+	waited->for_input = BPF_CORE_READ(entry, key) & POLL_INPUT;
 	waited_add(waited, BPF_CORE_READ(entry, filp));
 	waited->entries += bpf_core_type_size(struct poll_table_entry___waited);
 	waited->left--;
@@ -173,13 +177,12 @@ SUBPROGRAM __u32 waited_look(struct task_struct *task, __u64 since_ns, __u32 pla
 	waited->ended = place == WAITED_IN_INTERRUPT;
 	waited->on = waited->files = waited->holder = 0;
 	waited->first = waited->object = waited->holder_process = 0;
-	waited->rank = waited->object_on = waited->polls = 0;
+	waited->rank = waited->object_on = waited->for_input = 0;
 	waited->steps = 1;
 	class = syscall_class[number];
 	epoll = number == NR_EPOLL_WAIT || number == NR_EPOLL_PWAIT || number == NR_EPOLL_PWAIT2;
 	table = files->fdt;
-	waited->polls = !epoll && (class == OFFCPUD_CLASS_POLL || class == OFFCPUD_CLASS_RESTART);
-	if (waited->polls)
+	if (!epoll && (class == OFFCPUD_CLASS_POLL || class == OFFCPUD_CLASS_RESTART))
 		waited_on_poll(waited, task, place);
 	else if ((__u32)descriptor >= table->max_fds)
 		return 0;

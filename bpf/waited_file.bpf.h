@@ -53,7 +53,7 @@ static __always_inline void waited_prefer(struct waited *waited, struct file *fi
 {
 	__u32 rank = on & OFFCPUD_ON_ASKED ? WAITED_RANK_ASKED : WAITED_RANK_ONE;
 
-	if (waited->polls && waited->ended && is_ready((struct file___waited *)file, type))
+	if (waited->for_input && waited->ended && is_ready((struct file___waited *)file, type))
 		rank = WAITED_RANK_READY;
 	if (rank <= waited->rank)
 		return;

@@ -95,6 +95,7 @@ struct wait_queue_entry___waited {
 
 struct poll_table_entry___waited {
 	struct file *filp;
+	unsigned int key; /* POLL*: what is asked for */
 	struct wait_queue_entry___waited wait;
 } __attribute__((preserve_access_index));
 
@@ -199,7 +200,7 @@ struct waited {
 	__u32 object_on; /* what it is, OFFCPUD_ON_* */
 	__u32 rank;	 /* enum waited_rank of `object` */
 	__u32 looked;	 /* 0: this thread was not looked at */
-	__u32 polls;	 /* the look is for the files of poll or select */
+	__u32 for_input; /* poll or select wait until there is input in this file */
 	__u64 holder_process; /* the address of its task, only for reads that may fail */
 	__u64 steps;	      /* that the look took, of WALK_STEPS */
 	__u64 words[POLL_WORDS];

@@ -32,6 +32,36 @@ else:
     while time.monotonic() < begin + {SECONDS}:
         os.read(file, 1)
 """
+# A server that says something and reads nothing, and a client that polls: for room in the socket of that server, which it
+# has filled and whose input it leaves unread, and for the input of another one, which answers.
+SILENT = """
+import socket, time
+listener = socket.create_server(("127.0.0.1", 29737))
+print("listening", flush=True)
+connection, _ = listener.accept()
+connection.sendall(b"unread")
+time.sleep(60)
+"""
+POLLS = f"""
+import select, socket, time
+full, asked = (socket.create_connection(("127.0.0.1", port)) for port in (29737, 29738))
+full.setblocking(False)
+until = time.monotonic() + 2
+while time.monotonic() < until:  # until the other side takes no more, either
+    try:
+        full.send(bytes(65536))
+    except BlockingIOError:
+        time.sleep(0.05)
+poll = select.poll()
+poll.register(full, select.POLLOUT)
+poll.register(asked, select.POLLIN)
+until = time.monotonic() + {SECONDS}
+while time.monotonic() < until:
+    asked.sendall(b"question")
+    ready = poll.poll()
+    assert [each for each, _ in ready] == [asked.fileno()], ready
+    asked.recv(100)
+"""
 
 
 class WaitedOn(WaitedOnCase):
@@ -61,6 +91,16 @@ class WaitedOn(WaitedOnCase):
             self.expect_sums(client)
         for name, server, client, _ in running[:2]:
             self.expect_on(f"server, {name}", server, client.unit, ("work",), 0.5)
+
+    def test_who_polls_for_room_waits_for_no_input_there(self):
+        silent, server, client = self.new_unit("silent"), self.new_unit("server"), self.new_unit("client")
+        first = self.run_in(silent, sys.executable, "-c", SILENT, stdout=-1)
+        self.addCleanup(first.stdout.close)
+        first.stdout.readline()
+        self.serve(server, "tcp", "127.0.0.1:29738")
+        self.expect_equal("the client ends well", 0, self.run_in(client, sys.executable, "-c", POLLS).wait(30))
+        self.until_told()
+        self.expect_on("client", client, server.unit, ("answer", "unknown", "work"), 0.95)
 
     def test_a_pipe_is_its_writers(self):
         writer, reader = self.new_unit("writer"), self.new_unit("reader")
