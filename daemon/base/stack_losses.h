@@ -31,17 +31,19 @@ enum class StackLoss : std::size_t {
   PythonBuild,
   PythonMemory,
   PythonStacks,  // the same of a thread: no room, or it ran while its stack was read
+  Count
 };
 
-inline constexpr std::array<std::string_view, 15> kStackLossNames = {
-    "unwind_table", "unwind_file",    "symbols",        "symbols_forgotten", "symbols_unreadable",
-    "process",      "ended_process",  "waker_evidence", "stack_names",       "sockets",
-    "locks",        "python_version", "python_build",   "python_memory",     "python_stacks"};
+inline constexpr std::array<std::string_view, static_cast<std::size_t>(StackLoss::Count)>
+    kStackLossNames = {"unwind_table",       "unwind_file",   "symbols",       "symbols_forgotten",
+                       "symbols_unreadable", "process",       "ended_process", "waker_evidence",
+                       "stack_names",        "sockets",       "locks",         "python_version",
+                       "python_build",       "python_memory", "python_stacks"};
 
 constexpr std::string_view name_of(StackLoss loss) {
   return kStackLossNames[static_cast<std::size_t>(loss)];
 }
-static_assert(name_of(StackLoss::PythonStacks) == "python_stacks");
+static_assert(!kStackLossNames.back().empty(), "each StackLoss has a name");
 
 // Counts since the start, by StackLoss.
 using StackLosses = std::array<std::uint64_t, kStackLossNames.size()>;

@@ -35,6 +35,28 @@ Result<std::string> read_iterator(const BpfLink& link) {
   }
 }
 
+// Whether the first argument of each system call of a class is a descriptor. There is no default,
+// so that the compiler asks this of a new class, too.
+bool all_take_descriptors(offcpud_syscall_class what) {
+  switch (what) {
+    case OFFCPUD_CLASS_NETWORK:
+    case OFFCPUD_CLASS_FILE:
+      return true;
+    case OFFCPUD_CLASS_OTHER:
+    case OFFCPUD_CLASS_DISK:
+    case OFFCPUD_CLASS_LOCK:
+    case OFFCPUD_CLASS_CONDVAR:
+    case OFFCPUD_CLASS_PIPE:
+    case OFFCPUD_CLASS_POLL:
+    case OFFCPUD_CLASS_SLEEP:
+    case OFFCPUD_CLASS_CHILD:
+    case OFFCPUD_CLASS_FUTEX:
+    case OFFCPUD_CLASS_RESTART:
+      break;
+  }
+  return false;
+}
+
 }  // namespace
 
 struct WaitDetails::Links {
@@ -115,7 +137,7 @@ bool WaitDetails::takes_descriptor(const WaitDetail& detail) const {
     return false;
   }
   const std::uint8_t what = (detail.compat ? compat_ : native_).at(*detail.syscall);
-  if (what == OFFCPUD_CLASS_FILE || what == OFFCPUD_CLASS_NETWORK) return true;
+  if (all_take_descriptors(static_cast<offcpud_syscall_class>(what))) return true;
   return !detail.compat && std::ranges::find(kOthers, *detail.syscall) != kOthers.end();
 }
 

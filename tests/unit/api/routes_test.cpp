@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <set>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "http/response_headers.h"
@@ -20,6 +23,7 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
 using ::testing::Not;
 using ::testing::Pair;
 
@@ -419,6 +423,21 @@ TEST_F(RoutesTest, StacksProcessesAndThreadsAreDetails) {
   for (const char* path : {"//api/v1/top", "/api/v1/top/", "/API/v1/top", "/x/../api/v1/top"}) {
     EXPECT_EQ(get(path).status, 404U) << path;
   }
+}
+
+// Of a new path, too: its handler may forget to ask who may see details.
+TEST_F(RoutesTest, NumbersSayNeitherWhichProcessesThereAreNorWhomUnitsWaitOn) {
+  std::istringstream list(body_of(get("/")));
+  std::set<std::string> asked;
+  for (std::string line; std::getline(list, line);) {
+    const std::string path = line.substr(0, line.find(' '));
+    if (!path.starts_with('/') || Routes::is_detail(path)) continue;
+    asked.insert(path);
+    EXPECT_THAT(body_of(get(path)), AllOf(Not(HasSubstr("not exported")), Not(HasSubstr("db8::1"))))
+        << path;
+  }
+  EXPECT_THAT(asked, IsSupersetOf({"/", "/metrics", "/api/v1/units", "/api/v1/why"}));
+  EXPECT_THAT(body_of(get("/api/v1/top")), HasSubstr("not exported")) << "the view has it";
 }
 
 TEST_F(RoutesTest, UnknownPathsListWhatExists) {
