@@ -269,8 +269,8 @@ class PathFinder {
            .for_kind = index_of(at->wait_for),
            .site = at->site,
            .threads = part.threads,
-           .or_queued = at->does == UnitHolder::Does::Runs,
            .attributed = attributed,
+           .or_queued = at->does == UnitHolder::Does::Runs,
            .because = "no wait of it has lasted",
            .holder = at});
       seen_.insert(at->by);

@@ -31,16 +31,15 @@ struct WhyHop {
   std::string site;    // where it does that; may be empty
   double threads = 0;  // that do that
   double share = 0;    // of the waits for it, the part in which it did that; 0: not known
-  // Of Runs: of the waits for it, the part in which it waited for a CPU instead; and whether it may
-  // also have waited for one in the time that counts as running.
+  // Of Runs: of the waits for it, the part in which it waited for a CPU instead.
   double queued = 0;
-  bool or_queued = false;
   // Who mostly had the CPU then, or had it while the hop before waited for one: a clause. May be
   // empty.
   std::string behind = {};
   // True: a part of what the first unit waited. False: what this unit did in the same window,
   // perhaps for others; nothing of it is attributed.
   bool attributed = false;
+  bool or_queued = false;  // of Runs: it may also have waited for a CPU in that time
   // Of Unknown: why. Of Loads: how much. Of a device that no single unit is to blame for: a clause
   // about its load. Of others: more, such as which limit.
   std::string because;
