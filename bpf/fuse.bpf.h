@@ -7,7 +7,7 @@
 #define OFFCPUD_FUSE_BPF_H
 
 #include "reason.bpf.h"
-#include "waited_types.bpf.h"
+#include "waited_file.bpf.h"
 
 /* Offsets in bytes. */
 const volatile __u8 fuse_known = 0;		/* the others are set */
@@ -34,17 +34,13 @@ struct super_block___fuse {
 #define FUSE_SUPER_MAGIC 0x65735546	   /* include/uapi/linux/magic.h */
 #define FUSE_DEVICE	 (10U << 20 | 229) /* /dev/fuse, Documentation/admin-guide/devices.txt */
 
-/* A request is waited for near the end of the stack: few functions are called from there. */
-#define FUSE_STACK_WORDS 256
-
 /* What the search costs, in steps as WALK_STEPS counts them. */
 #define FUSE_STEPS 16
 
 struct fuse_search {
-	__u64 task, from; /* addresses */
 	__u64 super;  /* struct super_block, only for reads that may fail; 0: nothing was found */
 	__u32 device; /* by which the server of the file system is found */
-	__u32 unused;
+	__u32 place;
 };
 
 static __always_inline __u64 word_at(__u64 address)
@@ -91,30 +87,25 @@ static __always_inline bool fuse_is_request(struct fuse_search *search, __u64 pr
 
 static int fuse_search_step(__u32 index, struct fuse_search *search)
 {
-	__u64 at = search->from + index * sizeof(__u64);
+	struct waited *waited = waited_at(search->place);
 
-	return word_at(at) == search->task && fuse_is_request(search, at);
+	if (!waited || index >= WAITED_WORDS)
+		return 1;
+	return waited->words[index & (WAITED_WORDS - 1)] == waited->task &&
+	       fuse_is_request(search, waited->from + index * sizeof(__u64));
 }
 
-/* The part of a blocked thread's kernel stack that is in use, in words. */
-static __always_inline __u32 stack_words(__u64 from)
-{
-	return ((from | (STACK_BYTES - 1)) + 1 - from) / sizeof(__u64);
-}
-
+/* In a walk. A request is waited for near the end of the stack: few functions are called from
+ * there. */
 static __always_inline void fuse_find(struct fuse_search *search, struct task_struct *task)
 {
-	struct task_struct___waited *stack = (void *)task;
-	__u32 words;
+	struct waited *waited = waited_at(WAITED_IN_WALK);
 
 	__builtin_memset(search, 0, sizeof(*search));
-	if (!fuse_known || !read_files || is_kernel_thread(task) ||
-	    !bpf_core_field_exists(stack->thread.sp))
+	if (!waited || !fuse_known || !read_files || is_kernel_thread(task))
 		return;
-	search->task = (__u64)task;
-	search->from = BPF_CORE_READ(stack, thread.sp);
-	words = stack_words(search->from);
-	bpf_loop(words < FUSE_STACK_WORDS ? words : FUSE_STACK_WORDS, fuse_search_step, search, 0);
+	search->place = WAITED_IN_WALK;
+	bpf_loop(waited_copy_stack(waited, task), fuse_search_step, search, 0);
 }
 
 /* Whether a thread that blocks for this reason may wait for a FUSE server. */

@@ -162,7 +162,7 @@ static __always_inline void path_find_on_stack(struct path_found *found, struct 
 	if (!search.argument)
 		return;
 	search.from = BPF_CORE_READ(stack, thread.sp);
-	words = stack_words(search.from);
+	words = stack_bytes(search.from) / sizeof(__u64);
 	bpf_loop(words < STACK_WORDS ? words : STACK_WORDS, name_search_step, &search, 0);
 	if (search.differs)
 		return;

@@ -122,9 +122,9 @@ static int poll_search_step(__u32 index, __u32 *place)
 {
 	struct waited *waited = waited_at(*place);
 
-	if (!waited || index >= POLL_WORDS)
+	if (!waited || index >= WAITED_WORDS)
 		return 1;
-	if (waited->words[index & (POLL_WORDS - 1)] != waited->task)
+	if (waited->words[index & (WAITED_WORDS - 1)] != waited->task)
 		return 0;
 	return poll_table_is(waited, waited->from + index * 8 - POLL_OFFSET(polling_task));
 }
@@ -137,23 +137,13 @@ static int poll_search_step(__u32 index, __u32 *place)
 static __always_inline void waited_on_poll(struct waited *waited, struct task_struct *task,
 					   __u32 place)
 {
-	struct task_struct___waited *stack = (void *)task;
 	struct poll_wqueues___waited *table = NULL;
-	__u64 top, bytes;
 
-	if (!bpf_core_field_exists(table->inline_entries) ||
-	    !bpf_core_field_exists(stack->thread.sp))
+	if (!bpf_core_field_exists(table->inline_entries))
 		return;
-	top = BPF_CORE_READ(stack, thread.sp);
-	bytes = (top | (STACK_BYTES - 1)) + 1 - top;
-	if (bytes > sizeof(waited->words))
-		bytes = sizeof(waited->words);
-	if (bpf_probe_read_kernel(waited->words, bytes, (void *)top))
-		return;
-	waited->from = top;
 	waited->left = 0;
 	waited->steps += POLL_SEARCH_STEPS;
-	bpf_loop(bytes / sizeof(__u64), poll_search_step, &place, 0);
+	bpf_loop(waited_copy_stack(waited, task), poll_search_step, &place, 0);
 	bpf_loop(waited->left, poll_step, &place, 0);
 }
 

@@ -4,6 +4,7 @@
 #define OFFCPUD_WAITED_FILE_BPF_H
 
 #include "waited_socket.bpf.h"
+#include "waited_stack.bpf.h"
 
 /* Files of the kernel's anonymous inode are told apart by their names. */
 static __always_inline __u32 waited_on_anonymous(struct file *file)

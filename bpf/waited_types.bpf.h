@@ -144,8 +144,9 @@ struct task_struct___waited {
 /* Nodes of an epoll set that are looked at: each is passed up to three times. */
 #define EPOLL_STEPS 192
 
-/* The table of poll() and select() is among this many words at the top of a kernel stack. */
-#define POLL_WORDS 256
+/* The table of poll() and select(), or the wait for a request of FUSE, is among this many words at
+ * the top of a kernel stack. A power of two. */
+#define WAITED_WORDS 256
 
 /* What this search costs, in steps as WALK_STEPS counts them. */
 #define POLL_SEARCH_STEPS 8
@@ -201,9 +202,9 @@ struct waited {
 	__u32 rank;	 /* enum waited_rank of `object` */
 	__u32 looked;	 /* 0: this thread was not looked at */
 	__u32 for_input; /* poll or select wait until there is input in this file */
-	__u64 holder_process; /* the address of its task, only for reads that may fail */
-	__u64 steps;	      /* that the look took, of WALK_STEPS */
-	__u64 words[POLL_WORDS];
+	__u64 holder_process;	   /* the address of its task, only for reads that may fail */
+	__u64 steps;		   /* that the look took, of WALK_STEPS */
+	__u64 words[WAITED_WORDS]; /* of the stack, at `from` */
 };
 
 struct {
