@@ -185,9 +185,12 @@ class OpenPaths(WaitedOnCase):
             file = self.file(unit)
             self.say(file.get("device", "").endswith(" fuse"), "file system", "fuse", file["device"])
             self.expect_server(unit, server, process)
-        said = self.daemon.offcpuctl("why", opens.unit)
-        print("\n".join(f"    | {line}" for line in said.splitlines()[:4]), flush=True)
-        self.say(server.unit in said.splitlines()[0], "offcpuctl why", server.unit, said.splitlines()[0])
+        def said():
+            return self.daemon.offcpuctl("why", opens.unit).splitlines()
+
+        # The first window that has the wait may have ended before its server was looked for.
+        self.wait_until("offcpuctl why names the server", lambda: server.unit in said()[0], 30)
+        print("\n".join(f"    | {line}" for line in said()[:4]), flush=True)
         line = self.line_of(opens)
         self.say(server.unit in line, "offcpuctl stalls", server.unit, line)
 
