@@ -16,15 +16,17 @@ enum class ObjectRefusal : std::size_t {
   Frames,           // the search table of .eh_frame_hdr, which tells where functions are
   UnwindTable,      // without one, stacks are walked by frame pointers
   PerfMap,          // the older part of /tmp/perf-PID.map
+  Count
 };
 
-inline constexpr std::array<std::string_view, 6> kObjectRefusalNames = {
-    "symbols", "embedded_symbols", "go_table", "frames", "unwind_table", "perf_map"};
+inline constexpr std::array<std::string_view, static_cast<std::size_t>(ObjectRefusal::Count)>
+    kObjectRefusalNames = {"symbols", "embedded_symbols", "go_table",
+                           "frames",  "unwind_table",     "perf_map"};
 
 constexpr std::string_view name_of(ObjectRefusal cause) {
   return kObjectRefusalNames[static_cast<std::size_t>(cause)];
 }
-static_assert(name_of(ObjectRefusal::PerfMap) == "perf_map");
+static_assert(!kObjectRefusalNames.back().empty(), "each ObjectRefusal has a name");
 
 // A set of refusals.
 class ObjectRefusals {

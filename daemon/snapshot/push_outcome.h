@@ -12,8 +12,10 @@ enum class PushResult : std::size_t {
   Sent,      // the server accepted it
   Dropped,   // the queue was full, pushing was turned off, or the daemon stopped
   Rejected,  // the server refused it for good, or failed to accept it in ten attempts
+  Count
 };
-inline constexpr std::array<std::string_view, 3> kPushResultNames = {"sent", "dropped", "rejected"};
+inline constexpr std::array<std::string_view, static_cast<std::size_t>(PushResult::Count)>
+    kPushResultNames = {"sent", "dropped", "rejected"};
 
 // Why an attempt failed: value of the label `cause` of offcpud_push_failures_total. Refused is
 // final; after the others there are more attempts.
@@ -27,10 +29,11 @@ enum class PushFailure : std::size_t {
   ServerError,  // status 408, 422 or 5xx
   Refused,      // any other status
   Other,
+  Count
 };
-inline constexpr std::array<std::string_view, 9> kPushFailureNames = {
-    "resolve",      "connect",      "tls",     "timeout", "secret",
-    "rate_limited", "server_error", "refused", "other"};
+inline constexpr std::array<std::string_view, static_cast<std::size_t>(PushFailure::Count)>
+    kPushFailureNames = {"resolve",      "connect",      "tls",     "timeout", "secret",
+                         "rate_limited", "server_error", "refused", "other"};
 
 constexpr std::string_view name_of(PushResult result) {
   return kPushResultNames[static_cast<std::size_t>(result)];
@@ -38,7 +41,7 @@ constexpr std::string_view name_of(PushResult result) {
 constexpr std::string_view name_of(PushFailure cause) {
   return kPushFailureNames[static_cast<std::size_t>(cause)];
 }
-static_assert(name_of(PushResult::Rejected) == "rejected");
-static_assert(name_of(PushFailure::Other) == "other");
+static_assert(!kPushResultNames.back().empty(), "each PushResult has a name");
+static_assert(!kPushFailureNames.back().empty(), "each PushFailure has a name");
 
 }  // namespace offcpud

@@ -19,16 +19,17 @@ enum class SnapshotFailure : std::size_t {
   TooLarge,    // too large for a file, or larger than keep_bytes
   QueueFull,   // the disk was too slow, so the oldest waiting snapshot was dropped
   Unreadable,  // a stored snapshot is damaged
+  Count
 };
 
-inline constexpr std::array<std::string_view, 9> kSnapshotFailureNames = {
-    "disk_full", "read_only", "permission", "directory", "in_use",
-    "io",        "too_large", "queue_full", "unreadable"};
+inline constexpr std::array<std::string_view, static_cast<std::size_t>(SnapshotFailure::Count)>
+    kSnapshotFailureNames = {"disk_full", "read_only", "permission", "directory", "in_use",
+                             "io",        "too_large", "queue_full", "unreadable"};
 
 constexpr std::string_view name_of(SnapshotFailure cause) {
   return kSnapshotFailureNames[static_cast<std::size_t>(cause)];
 }
-static_assert(name_of(SnapshotFailure::Unreadable) == "unreadable");
+static_assert(!kSnapshotFailureNames.back().empty(), "each SnapshotFailure has a name");
 
 // The cause for an errno.
 SnapshotFailure snapshot_failure_of(int code);
