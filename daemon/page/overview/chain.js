@@ -20,6 +20,7 @@ const DEEDS = {
   sleeps: () => "sleeps",
   idles: () => "waits for work",
 };
+const BUSY = "is busy with other requests";
 const DEADLOCK = "a deadlock: none of them can go on";
 
 // What one of the path does, below its name.
@@ -31,9 +32,11 @@ function deedOf(hop) {
   else if (DEEDS[hop.does]) {
     const it = hop.holder?.thread ? "it " : "";
     const at = hop.site ? ` (${hop.site})` : "";
-    words.push(`${it}${DEEDS[hop.does](hop)}${at}${hop.share ? `, ${portion(hop.share)} of that time` : ""}`);
+    const busy = hop.busy ? `${BUSY} and mostly ` : "";
+    words.push(`${it}${busy}${DEEDS[hop.does](hop)}${at}${hop.share ? `, ${portion(hop.share)} of that time` : ""}`);
     if (hop.queued) words.push(`waits for a CPU ${portion(hop.queued)} of that time`);
-  } else if (hop.because && hop.kind !== "unknown") words.push(hop.because);
+  } else if (hop.busy) words.push(`${BUSY} ${portion(hop.share)} of that time`);
+  else if (hop.because && hop.kind !== "unknown") words.push(hop.because);
   if (hop.behind) words.push(hop.behind);
   return words.join("; ");
 }
