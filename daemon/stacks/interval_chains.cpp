@@ -71,7 +71,7 @@ class IntervalChains::Walk {
       const bool is_within = block.ended_ns > before_ns && block.since_ns < idle_ns;
       if (is_within && block.since_ns < block.ended_ns && may_idle(block)) idle_ns = block.since_ns;
     }
-    return answers_.last(whose, from_ns, idle_ns, to_ns);
+    return chains_.answers_.last(whose, from_ns, idle_ns, to_ns);
   }
 
   [[nodiscard]] bool may_idle(const PastBlock& block) const {

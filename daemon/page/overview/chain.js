@@ -20,7 +20,6 @@ const DEEDS = {
   sleeps: () => "sleeps",
   idles: () => "waits for work",
 };
-const BUSY = "is busy with other requests";
 const DEADLOCK = "a deadlock: none of them can go on";
 
 // What one of the path does, below its name.
@@ -28,15 +27,15 @@ function deedOf(hop) {
   const words = [];
   if (hop.holder) words.push(holderText(hop.holder));
   if (hop.kind === "self" && hop.because && hop.does !== "end") words.push(hop.because);
+  const share = hop.share ? `, ${portion(hop.share)} of that time` : "";
+  if (hop.busy) words.push(`is busy with other requests${share}`);
   if (hop.holder?.does === "deadlocked") words.push(DEADLOCK);
   else if (DEEDS[hop.does]) {
     const it = hop.holder?.thread ? "it " : "";
     const at = hop.site ? ` (${hop.site})` : "";
-    const busy = hop.busy ? `${BUSY} and mostly ` : "";
-    words.push(`${it}${busy}${DEEDS[hop.does](hop)}${at}${hop.share ? `, ${portion(hop.share)} of that time` : ""}`);
+    words.push(`${it}${hop.busy ? "mostly " : ""}${DEEDS[hop.does](hop)}${at}${hop.busy ? "" : share}`);
     if (hop.queued) words.push(`waits for a CPU ${portion(hop.queued)} of that time`);
-  } else if (hop.busy) words.push(`${BUSY} ${portion(hop.share)} of that time`);
-  else if (hop.because && hop.kind !== "unknown") words.push(hop.because);
+  } else if (hop.because && hop.kind !== "unknown") words.push(hop.because);
   if (hop.behind) words.push(hop.behind);
   return words.join("; ");
 }
