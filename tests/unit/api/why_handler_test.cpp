@@ -354,7 +354,7 @@ TEST_F(WhyHandlerTest, TellsWhoIsBusyWithOtherRequests) {
   EXPECT_EQ(hop["does"], "runs");
   EXPECT_EQ(hop["busy"], true);
   EXPECT_EQ(answer["verdicts"][0]["hops"][0]["busy"], false);
-  EXPECT_THAT(ask({{"pid", "12"}, {"window", "1min"}, {"format", "text"}}).body,
+  EXPECT_THAT(test::body_of(ask({{"pid", "12"}, {"window", "1min"}, {"format", "text"}})),
               HasSubstr("audit.service is busy with other requests\n"));
 }
 
