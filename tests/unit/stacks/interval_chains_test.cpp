@@ -325,7 +325,8 @@ TEST(IntervalChains, AServerThatMayHaveIdledMeanwhileIsNotSaidToBeBusy) {
   EXPECT_EQ(divided(idled, others), (Pieces{{"has CPU", 90}, {"work 9 idle", 10}}));
   const ChainedBlock unknown = wait_at_busy_server({past(2, 110, 120, 5, OFFCPUD_BLOCKED_PIPE)});
   EXPECT_EQ(divided(unknown, others), (Pieces{{"has CPU", 90}, {"unknown 0 waits", 10}}));
-  const ChainedBlock late = with_past(block(1, 100, 200, 2), {past(2, 110, 120, 9)});
+  add_habit(others, 2, 3, WaitFor::Answer);
+  const ChainedBlock late = with_past(block(1, 100, 200, 2), {past(2, 110, 120, 3)});
   EXPECT_EQ(divided(late, others).count("busy has CPU"), 0U) << "its account begins too late";
   EXPECT_EQ(divided(block(1, 100, 200, 2), others), (Pieces{{"runs", 100}})) << "it has none";
 }
