@@ -16,7 +16,8 @@ front ADDRESS c|a|s|l SECONDS REST_MS [LAST]
 
 An answer says how long, in seconds, who gives it waited for others, and how long those slept. All these times are
 without waits for a CPU of those who wait (schedstat). An answer of `crowded` says for how long it ran instead, and one
-of `single` for how long it has served others since the front asked; a question says when that was.
+of `single` for how long it has served others since the front asked, and how long it slept for them; a question says
+when it was asked.
 """
 import collections
 import contextlib
@@ -106,23 +107,34 @@ def crowded(cpu, burn_ms):
     serve_at(listening, answer)
 
 
+def overlap(times, since):
+    return sum(max(0, end - max(begin, since)) for begin, end in times)
+
+
 def single(short_ms, long_ms):
-    served = collections.deque(maxlen=100)  # when requests began and ended
+    served, slept = collections.deque(maxlen=100), collections.deque(maxlen=100)  # when that began and ended
     selector, listening = selectors.DefaultSelector(), socket.create_server(("127.0.0.1", 0))
     print(listening.getsockname()[1], flush=True)
     selector.register(listening, selectors.EVENT_READ)
+    schedstat, free = open_schedstat(), time.monotonic()  # since when it is there for the next request
     while True:
-        for key, _ in selector.select():
+        begin = time.monotonic()
+        idle, ready = blocked_in(selector.select, schedstat)
+        if idle > 1e-4:
+            free = begin + idle
+        for key, _ in ready:
             if key.fileobj is listening:
                 selector.register(listening.accept()[0], selectors.EVENT_READ)
             elif question := key.fileobj.recv(100):
-                began, (what, asked) = time.monotonic(), question.split()
-                others = sum(max(0, end - max(begin, float(asked))) for begin, end in served)
+                what, asked = question.split()
+                others = [overlap(times, float(asked)) for times in (served, slept)]
                 if what == b"l":
-                    time.sleep(float(long_ms) / 2000)
+                    begin = time.monotonic()
+                    asleep, _ = blocked_in(lambda: time.sleep(float(long_ms) / 2000), schedstat)
+                    slept.append((begin, begin + asleep))
                 burn(float(long_ms) / 2 if what == b"l" else float(short_ms))
-                key.fileobj.sendall(f"{others:.6f} 0".encode())
-                served.append((began, time.monotonic()))
+                served.append((free, free := time.monotonic()))
+                key.fileobj.sendall("{:.6f} {:.6f}".format(*others).encode())
             else:
                 selector.unregister(key.fileobj)
 
