@@ -177,10 +177,12 @@ class Chains(Tiers):
         self.expect_at_most("the same of the long ones' waits", 0.2, truth["l"][0])
         for question, part in parts.items():
             served, slept = truth[question]
-            self.expect_at_most("not known", 0.05, self.unknown(part) / part["threads"])
+            # On a busy host, as in test_behind_a_hog.
+            known = 1 - self.unknown(part) / part["threads"]
+            self.expect_at_least("known", 0.5, known)
             self.expect_close(f"of the waits of {question} the server is busy with other requests", served,
-                              self.share(part, "busy"), absolute=0.05)
-            self.expect_close("of the waits it sleeps for others", slept, self.share(part, "busy", "timer"),
+                              self.share(part, "busy") / known, absolute=0.05)
+            self.expect_close("of the waits it sleeps for others", slept, self.share(part, "busy", "timer") / known,
                               absolute=0.05)
         print(f"    | {first}", flush=True)
         deed = f"of that time {server.unit} is busy with other requests"
