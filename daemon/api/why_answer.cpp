@@ -117,7 +117,7 @@ WhyAnswer why_answer(WhyInputs inputs, WallTime taken, const std::vector<std::st
 
 std::string evidence_for(const std::string& unit, const Cause& cause) {
   const std::string selected = selects(cause.of.empty() ? unit : cause.of);
-  if (cause.kind == Cause::Kind::Unit) {
+  if (cause.kind == Cause::Kind::Unit || cause.kind == Cause::Kind::Busy) {
     return is_plain(cause.name) ? "offcpuctl why " + cause.name : "";
   }
   if (selected.empty()) return {};

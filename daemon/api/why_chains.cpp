@@ -19,7 +19,8 @@ UnitChain chain_of(const ChainWaits& row, const std::string& unit, UnitNames& na
                   .wait_for = row.wait_for,
                   .on = peer_on(row.on, names),
                   .steps = {},
-                  .end = row.end};
+                  .end = row.end,
+                  .busy_after = row.busy_after};
   for (const ChainWaits::Step& step : row.steps) {
     chain.steps.push_back({.wait_for = step.wait_for, .on = peer_on(step.on, names)});
   }
@@ -30,23 +31,24 @@ UnitChain chain_of(const ChainWaits& row, const std::string& unit, UnitNames& na
 
 Source<UnitChain> chains_of(const View& view, std::chrono::milliseconds window, UnitNames& names) {
   using Path = std::vector<std::pair<WaitFor, std::string>>;
-  using Key = std::tuple<std::string, WaitFor, std::string, Path, ChainWaits::End>;
+  using Key = std::tuple<std::string, WaitFor, std::string, Path, ChainWaits::End, BusyAfter>;
   Source<UnitChain> source;
   std::map<Key, UnitChain> sums;
   const auto add = [&](const ChainWaits& row) {
     const std::string& unit = names.of(row.cgroup);
-    Key key{unit, row.wait_for, row.on, {}, row.end};
+    Key key{unit, row.wait_for, row.on, {}, row.end, row.busy_after};
     for (const ChainWaits::Step& step : row.steps) {
       std::get<Path>(key).emplace_back(step.wait_for, step.on);
     }
     const bool fits = has_room(source, sums, key);
-    if (!fits) key = Key{unit, row.wait_for, row.on, {}, ChainWaits::End::Unknown};
+    if (!fits) key = Key{unit, row.wait_for, row.on, {}, ChainWaits::End::Unknown, {}};
     const auto [sum, is_new] = sums.try_emplace(std::move(key));
     if (is_new) {
       sum->second = chain_of(row, unit, names);
       if (!fits) {
         sum->second.steps.clear();
         sum->second.end = ChainWaits::End::Unknown;
+        sum->second.busy_after.reset();
       }
     }
     sum->second.time += row.time;

@@ -16,8 +16,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<const char*, 10> kKinds = {"for",    "unit",   "remote", "device", "self",
-                                                "kernel", "others", "nobody", "runs",   "unknown"};
+constexpr std::array<const char*, 11> kKinds = {"for",  "unit",   "remote", "device",
+                                                "self", "kernel", "others", "nobody",
+                                                "runs", "busy",   "unknown"};
 constexpr std::array<const char*, 7> kDeeds = {"waits", "runs",    "sleeps", "idles",
                                                "loads", "unknown", "end"};
 static_assert(static_cast<std::size_t>(Cause::Kind::Unknown) + 1 == kKinds.size());
@@ -126,6 +127,7 @@ Json hop_json(const WhyHop& hop, std::size_t depth, bool end) {
           {"share", hop.share > 0 ? Json(hop.share) : Json(nullptr)},
           {"queued", hop.queued > 0 ? Json(hop.queued) : Json(nullptr)},
           {"or_queued", hop.or_queued},
+          {"busy", hop.busy},
           {"behind", text_or_null(hop.behind)},
           {"attributed", hop.attributed},
           {"because", text_or_null(hop.because)},

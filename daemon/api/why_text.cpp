@@ -105,6 +105,9 @@ std::string who_text(const Cause& part) {
              (part.because.empty()
                   ? ""
                   : verb_of(part.name, ", or waits for a CPU", ", or wait for a CPU"));
+    case Kind::Busy:
+      return in_sentence(part.name) + verb_of(part.name, " is", " are") +
+             " busy with other requests";
     case Kind::Unknown:
       break;
   }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace offcpud {
 
@@ -14,5 +16,9 @@ enum class ChainEnd : std::uint8_t {
   Idle,     // the last step is a wait for work: it did nothing for those who waited
   Unknown,  // nobody can tell
 };
+
+// How many steps of a chain come before a thread that was busy with other requests: what follows it
+// did for these. None: no thread was, as far as is known.
+using BusyAfter = std::optional<std::size_t>;
 
 }  // namespace offcpud

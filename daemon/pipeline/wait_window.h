@@ -113,6 +113,7 @@ struct ChainWaits {
   std::string on;           // whom the wait was on
   std::vector<Step> steps;  // what that one waited for, and on whom, and so on
   End end = End::Unknown;
+  BusyAfter busy_after = {};
   WaitTime time;
 };
 

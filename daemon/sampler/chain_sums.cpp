@@ -56,7 +56,7 @@ ChainSums::Rows ChainSums::divide(const ChainedBlock& wait, const std::string& o
   Rows rows;
   if (pieces_ >= kMostPieces) {
     const auto whole_ns = static_cast<double>(wait.ended_ns - wait.since_ns);
-    rows[{wait.wait_for, on, {}, ChainWaits::End::Unknown}].time.ns = whole_ns;
+    rows[{wait.wait_for, on, {}, ChainWaits::End::Unknown, {}}].time.ns = whole_ns;
     return rows;
   }
   chains.divide(wait, [&](const IntervalChains::Piece& piece) {
@@ -68,7 +68,7 @@ ChainSums::Rows ChainSums::divide(const ChainedBlock& wait, const std::string& o
     }
     const bool may_run = is_whole || piece.end != ChainEnd::Runs;
     const ChainEnd end = may_run ? piece.end : ChainEnd::Unknown;
-    Sum& sum = rows[{wait.wait_for, on, std::move(path), end}];
+    Sum& sum = rows[{wait.wait_for, on, std::move(path), end, piece.busy_after}];
     sum.time += {.ns = piece.ns, .variance_ns2 = piece.variance_ns2};
     if (piece.end != ChainEnd::Runs) return;
     const auto interval = intervals_.at(offcpud_sample_row(piece.tgid, 0) % intervals_.size());
@@ -84,7 +84,7 @@ std::size_t ChainSums::add_path(Rows& rows, std::size_t in_all, const Key& key, 
   auto row = rows.find(key);
   if (row == rows.end()) {
     const bool fits = before < kMostPaths && in_all < kMostOfAll;
-    const Key unknown{std::get<0>(key), std::get<1>(key), {}, ChainWaits::End::Unknown};
+    const Key unknown{std::get<0>(key), std::get<1>(key), {}, ChainWaits::End::Unknown, {}};
     row = rows.try_emplace(fits ? key : unknown).first;
   }
   Sum& sum = row->second;
@@ -139,12 +139,13 @@ std::vector<ChainWaits> ChainSums::rows_of(Rows& sums, const ChainWaits& whose, 
   add_unseen(sums);
   std::vector<ChainWaits> rows;
   for (const auto& [key, sum] : sums) {
-    const auto& [wait_for, on, path, end] = key;
+    const auto& [wait_for, on, path, end, busy_after] = key;
     ChainWaits& row = rows.emplace_back(whose);
     row.wait_for = wait_for;
     row.on = on;
     for (const auto& [step_for, step_on] : path) row.steps.push_back({step_for, step_on});
     row.end = end;
+    row.busy_after = busy_after;
     row.time = sum.time;
   }
   std::ranges::stable_sort(rows, std::ranges::greater(),

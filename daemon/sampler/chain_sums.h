@@ -62,7 +62,7 @@ class ChainSums {
 
  private:
   using Path = std::vector<std::pair<WaitFor, std::string>>;
-  using Key = std::tuple<WaitFor, std::string, Path, ChainWaits::End>;
+  using Key = std::tuple<WaitFor, std::string, Path, ChainWaits::End, BusyAfter>;
   struct Sum {
     WaitTime time;
     double watched_ns = 0;   // of Runs: in all samples

@@ -8,7 +8,7 @@
 namespace offcpud {
 
 IntervalChains::IntervalChains(std::vector<ChainedBlock> blocks, std::uint64_t begin_ns)
-    : blocks_(std::move(blocks)), habits_(blocks_), begin_ns_(begin_ns) {
+    : blocks_(std::move(blocks)), habits_(blocks_), answers_(blocks_), begin_ns_(begin_ns) {
   std::ranges::sort(blocks_, {},
                     [](const ChainedBlock& block) { return std::pair(block.tid, block.ended_ns); });
 }
@@ -27,11 +27,28 @@ class IntervalChains::Walk {
   Walk(const IntervalChains& chains, const ChainedBlock& wait, const Take& take)
       : chains_(chains), wait_(wait), take_(take) {}
 
-  // What a thread did in this time, of which each nanosecond stands for `scale` of the wait.
-  void divide(const WaitPeer& whose, std::uint64_t from_ns, std::uint64_t to_ns, double scale) {
+  // What the thread did that ended this wait, in this part of it, of which each nanosecond stands
+  // for `scale` of the wait that is divided.
+  void divide(const ChainedBlock& wait, std::uint64_t from_ns, std::uint64_t to_ns, double scale) {
+    const WaitPeer& whose = wait.peer;
     const auto past = wait_.past != nullptr
                           ? past_of_thread(*wait_.past, whose.tid, whose.process.tgid)
                           : std::span<const PastBlock>();
+    const std::uint64_t for_us_from =
+        wait.wait_for == WaitFor::Answer && !busy_after_
+            ? std::max(from_ns, busy_until(whose, past, from_ns, to_ns))
+            : from_ns;
+    if (for_us_from > from_ns) {
+      busy_after_ = depth_;
+      divide_time(whose, past, from_ns, for_us_from, scale);
+      busy_after_.reset();
+    }
+    divide_time(whose, past, for_us_from, to_ns, scale);
+  }
+
+ private:
+  void divide_time(const WaitPeer& whose, std::span<const PastBlock> past, std::uint64_t from_ns,
+                   std::uint64_t to_ns, double scale) {
     if (past.empty()) return divide_by_samples(whose, from_ns, to_ns, scale);
     const std::uint64_t told_from = std::clamp(past.front().since_ns, from_ns, to_ns);
     // The first block began up to a unit before that: it must not count as a sample as well.
@@ -42,7 +59,26 @@ class IntervalChains::Walk {
     divide_by_past(past, told_from, to_ns, scale);
   }
 
- private:
+  // Until when the thread was busy with requests that it had begun before this time, and others
+  // that it took before the one that waits since then. 0: not known to have been.
+  [[nodiscard]] std::uint64_t busy_until(const WaitPeer& whose, std::span<const PastBlock> past,
+                                         std::uint64_t from_ns, std::uint64_t to_ns) const {
+    // A wait begins some time after its request has woken who serves it.
+    const std::uint64_t before_ns = from_ns - std::min(from_ns, GivenAnswers::kTogetherNs);
+    if (past.empty() || past.front().since_ns > before_ns) return 0;
+    std::uint64_t idle_ns = to_ns;
+    for (const PastBlock& block : past) {
+      const bool is_within = block.ended_ns > before_ns && block.since_ns < idle_ns;
+      if (is_within && block.since_ns < block.ended_ns && may_idle(block)) idle_ns = block.since_ns;
+    }
+    return chains_.answers_.last(whose, from_ns, idle_ns, to_ns);
+  }
+
+  [[nodiscard]] bool may_idle(const PastBlock& block) const {
+    const WaitFor wait_for = chains_.block_of(block).wait_for;
+    return wait_for == WaitFor::Work || wait_for == WaitFor::Unknown;
+  }
+
   // What a thread did between its blocks, by its own account.
   struct Between {
     double runs = 0, queued = 0, skipped = 0;
@@ -142,7 +178,7 @@ class IntervalChains::Walk {
     if (block.wait_for == WaitFor::Work) {
       end(End::Idle, scale, static_cast<double>(to_ns - from_ns));
     } else if (leads_on) {
-      divide(peer, from_ns, to_ns, scale);
+      divide(block, from_ns, to_ns, scale);
     } else {
       end(End::Waits, scale, static_cast<double>(to_ns - from_ns));
     }
@@ -160,6 +196,7 @@ class IntervalChains::Walk {
     ++pieces_;
     take_({.steps = std::span(steps_).first(depth_),
            .end = how,
+           .busy_after = busy_after_,
            .ns = scale * ns,
            .variance_ns2 = scale * (scale - 1) * ns * ns + scale * scale * variance_ns2});
   }
@@ -169,6 +206,7 @@ class IntervalChains::Walk {
     ++pieces_;
     take_({.steps = std::span(steps_).first(depth_),
            .end = End::Runs,
+           .busy_after = busy_after_,
            .ns = scale * rest.ns,
            .variance_ns2 =
                scale * (scale - 1) * rest.ns * rest.ns + scale * scale * rest.variance_ns2,
@@ -181,6 +219,7 @@ class IntervalChains::Walk {
   const Take& take_;
   std::array<const ChainedBlock*, kMostHops> steps_{};
   std::size_t depth_ = 0, pieces_ = 0;
+  BusyAfter busy_after_;
 };
 
 // A sample of this very block knows more than its thread.
@@ -206,7 +245,7 @@ ChainedBlock IntervalChains::block_of(const PastBlock& past) const {
 }
 
 void IntervalChains::divide(const ChainedBlock& wait, const Take& take) const {
-  Walk(*this, wait, take).divide(wait.peer, wait.since_ns, wait.ended_ns, 1);
+  Walk(*this, wait, take).divide(wait, wait.since_ns, wait.ended_ns, 1);
 }
 
 }  // namespace offcpud

@@ -11,6 +11,7 @@
 #include "base/chain_end.h"
 #include "base/wait_for.h"
 #include "peers/wait_peer.h"
+#include "stacks/given_answers.h"
 #include "stacks/past_blocks.h"
 #include "stacks/wait_habits.h"
 
@@ -47,7 +48,11 @@ struct ChainedBlock {
 // the sample. A block as long as its sampling interval always is; a shorter one is with probability
 // p, and then stands for 1/p blocks. So sums over many waits are right on average, but a single
 // wait says nothing of blocks of W that are much shorter than W's sampling interval: see
-// Piece::watched_ns. Immutable.
+// Piece::watched_ns.
+//
+// W does not always work for who waits. If a thread waited for an answer, and W had been at work
+// since before, without a wait for work in between, and W gave another thread its answer meanwhile,
+// then W was busy with other requests until that moment. Immutable.
 class IntervalChains {
  public:
   static constexpr std::size_t kMostHops = 4;
@@ -57,6 +62,7 @@ class IntervalChains {
   struct Piece {
     std::span<const ChainedBlock* const> steps;  // after the wait itself, each woken by the next
     End end = End::Unknown;
+    BusyAfter busy_after;
     double ns = 0;  // of the wait, as the samples of the steps estimate it: may be negative
     double variance_ns2 = 0;  // of `ns`, given the wait
     // Of Runs: for how long the thread was watched, and its process.
@@ -80,6 +86,7 @@ class IntervalChains {
 
   std::vector<ChainedBlock> blocks_;  // by thread and end
   WaitHabits habits_;
+  GivenAnswers answers_;
   std::uint64_t begin_ns_;
 };
 

@@ -40,14 +40,15 @@ struct Cause {
     Others,   // several, which are not told apart
     Nobody,   // it asked to sleep, or a CPU had to wake up
     Runs,     // nobody: the unit itself runs; or waits for a CPU, see `because`
+    Busy,     // the unit itself is busy with other requests
     Unknown,  // `because`
   };
   Kind kind = Kind::Unknown;
   std::size_t for_kind = static_cast<std::size_t>(WaitFor::Unknown);
   std::string name;  // the unit, address or device; of For the site with most of it
-  // Of For and Runs within the part of another unit: that unit. Its threads did this during the
-  // waits of the tree's unit (IntervalChains). If it waited for a CPU, nobody knows who had it at
-  // these moments: `because` says who mostly had it in the window.
+  // Of For, Runs and Busy within the part of another unit: that unit. Its threads did this during
+  // the waits of the tree's unit (IntervalChains). If it waited for a CPU, nobody knows who had it
+  // at these moments: `because` says who mostly had it in the window.
   std::string of = {};
   std::string process;  // of a unit: who had most of it; may be empty
   std::uint32_t pid = 0;

@@ -61,6 +61,13 @@ class ChainParts {
 
   void add(Cause& node, const std::string& unit, std::span<const UnitChain::Step> steps,
            const UnitChain& chain) {
+    const bool is_busy = chain.busy_after == chain.steps.size() - steps.size();
+    if (is_busy && node.kind != Kind::Busy) {
+      const Cause wanted{.kind = Kind::Busy, .for_kind = node.for_kind, .name = unit, .of = unit};
+      Cause& busy = part_of(node, wanted);
+      count(busy, chain);
+      return add(busy, unit, steps, chain);
+    }
     if (steps.empty()) return end(node, unit, chain);
     const std::size_t for_kind = index_of(steps.front().wait_for);
     Cause& what = part_of(node, {.kind = Kind::For, .for_kind = for_kind, .of = unit});
@@ -139,8 +146,8 @@ void divide_by_chains(Cause& part, const WhyInputs& inputs, const std::string& u
     const double threads = rate.threads(chain.time.ns);
     seen += threads;
     const auto steps = steps_of(chain, part);
-    const bool is_known =
-        steps.empty() ? can_run(chain.end) : steps.front().wait_for != WaitFor::Unknown;
+    const bool is_known = steps.empty() ? can_run(chain.end) || chain.busy_after.has_value()
+                                        : steps.front().wait_for != WaitFor::Unknown;
     if (is_known) known += threads;
   }
   if (known < kLeastCovered * part.threads) return;

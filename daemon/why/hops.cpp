@@ -182,7 +182,7 @@ class PathFinder {
     }
     for (const Cause& deed : part.parts) {
       if (deed.kind == Kind::For && deed.for_kind == index_of(WaitFor::Work)) continue;
-      const bool is_known = deed.kind == Kind::Runs ||
+      const bool is_known = deed.kind == Kind::Runs || deed.kind == Kind::Busy ||
                             (deed.kind == Kind::For && deed.for_kind != index_of(WaitFor::Unknown));
       const bool is_sure = deed.threads >= std::max(unknown, kLeastShare * part.threads) &&
                            deed.threads > 2 * deed.error;
@@ -193,13 +193,22 @@ class PathFinder {
 
   // By what the unit did during the waits for it.
   void follow_during(WhyHop hop, const Cause& part, const Cause& most) {
-    const bool attributed = hop.attributed;
     hop.threads = most.threads;
     hop.share = most.threads / part.threads;
+    if (most.kind != Kind::Busy) return follow_deed(std::move(hop), part, most);
+    hop.busy = true;
+    hop.does = Does::Unknown;
+    const Cause* const deed = largest_deed(most);
+    if (deed == nullptr) return add(std::move(hop));
+    follow_deed(std::move(hop), most, *deed);
+  }
+
+  void follow_deed(WhyHop hop, const Cause& part, const Cause& most) {
+    const bool attributed = hop.attributed;
     if (most.kind == Kind::Runs) {
       hop.does = Does::Runs;
       hop.or_queued = !most.because.empty();
-      add_queued(hop, part);
+      if (!hop.busy) add_queued(hop, part);
       add(std::move(hop));
       return;
     }

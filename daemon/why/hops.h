@@ -40,6 +40,9 @@ struct WhyHop {
   // perhaps for others; nothing of it is attributed.
   bool attributed = false;
   bool or_queued = false;  // of Runs: it may also have waited for a CPU in that time
+  // It was busy with other requests in this share; `does` is what it mostly did for these, Unknown
+  // if that is not known.
+  bool busy = false;
   // Of Unknown: why. Of Loads: how much. Of a device that no single unit is to blame for: a clause
   // about its load. Of others: more, such as which limit.
   std::string because;

@@ -186,12 +186,17 @@ std::string deed_of(const WhyHop& hop, bool by_many, const WhyHop* next) {
   const bool own = hop.kind == Kind::Self && !held;
   const std::string during =
       hop.share > 0 ? "; " + share_text(hop.share) + " of that time " : std::string("; meanwhile ");
-  const std::string subject = held  ? "; that thread "
-                              : own ? other_of_them(hop, by_many)
-                                    : during + in_sentence(hop.name) + " ";
+  std::string subject = held  ? "; that thread "
+                        : own ? other_of_them(hop, by_many)
+                              : during + in_sentence(hop.name) + " ";
   const auto does = [&](const char* one, const char* many, const char* past) {
     return held || own ? verb(hop, one, past) : verb(hop, one, many, past);
   };
+  if (hop.busy) {
+    subject += does("is", "are", "was") + std::string(" busy with other requests");
+    if (hop.does == Does::Unknown) return subject;
+    subject += " and mostly ";
+  }
   switch (hop.does) {
     case Does::Waits:
       return subject + does("waits ", "wait ", "waited ") + what_for(hop, next);

@@ -116,6 +116,7 @@ struct UnitChain {
   UnitPeer on;  // whom it waited on
   std::vector<Step> steps;
   End end = End::Unknown;
+  BusyAfter busy_after = {};
   WaitTime time;
 };
 

@@ -1,21 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tiers of services whose truth is known: tier2 computes for one front, and asks tier3 for another; tier3 sleeps and
-then computes. A process for each connection. Usage: tier3|tier2|crowded|hog|front ARGUMENTS
+then computes. A process for each connection. `single` serves all in one thread, one request after the other. Usage:
+tier3|tier2|crowded|single|hog|front ARGUMENTS
 
 tier3 SLEEP_MS BURN_MS                  prints its port
 tier2 BURN_MS PORT_OF_TIER3             prints its port; to "c" it computes, to "a" it asks tier3
 crowded CPU BURN_MS                     prints the name of its unix socket; it computes on this CPU
+single SHORT_MS LONG_MS                 prints its port; to "s" it computes for SHORT_MS, to "l" it sleeps for
+                                        half of LONG_MS and computes for the other half
 hog CPU                                 computes on this CPU all the time
-front ADDRESS c|a SECONDS REST_MS [LAST]
+front ADDRESS c|a|s|l SECONDS REST_MS [LAST]
                                         asks at this port or unix socket, and prints how long it waited for an answer on
                                         average, and which parts of that time tier2 waited for tier3, and tier3 slept,
                                         by their own clocks; of all this time, or only of the LAST seconds
 
 An answer says how long, in seconds, who gives it waited for others, and how long those slept. All these times are
-without waits for a CPU of those who wait (schedstat). An answer of `crowded` says for how long it ran instead.
+without waits for a CPU of those who wait (schedstat). An answer of `crowded` says for how long it ran instead, and one
+of `single` for how long it has served others since the front asked, and how long it slept for them; a question says
+when it was asked.
 """
+import collections
 import contextlib
 import os
+import selectors
 import socket
 import sys
 import time
@@ -74,7 +81,7 @@ def tier2(burn_ms, port):
     upstream = []
 
     def answer(question):
-        if question == b"c":
+        if question.startswith(b"c"):
             burn(float(burn_ms))
             return 0, 0
         if not upstream:
@@ -100,6 +107,38 @@ def crowded(cpu, burn_ms):
     serve_at(listening, answer)
 
 
+def overlap(times, since):
+    return sum(max(0, end - max(begin, since)) for begin, end in times)
+
+
+def single(short_ms, long_ms):
+    served, slept = collections.deque(maxlen=100), collections.deque(maxlen=100)  # when that began and ended
+    selector, listening = selectors.DefaultSelector(), socket.create_server(("127.0.0.1", 0))
+    print(listening.getsockname()[1], flush=True)
+    selector.register(listening, selectors.EVENT_READ)
+    schedstat, free = open_schedstat(), time.monotonic()  # since when it is there for the next request
+    while True:
+        begin = time.monotonic()
+        idle, ready = blocked_in(selector.select, schedstat)
+        if idle > 1e-4:
+            free = begin + idle
+        for key, _ in ready:
+            if key.fileobj is listening:
+                selector.register(listening.accept()[0], selectors.EVENT_READ)
+            elif question := key.fileobj.recv(100):
+                what, asked = question.split()
+                others = [overlap(times, float(asked)) for times in (served, slept)]
+                if what == b"l":
+                    begin = time.monotonic()
+                    asleep, _ = blocked_in(lambda: time.sleep(float(long_ms) / 2000), schedstat)
+                    slept.append((begin, begin + asleep))
+                burn(float(long_ms) / 2 if what == b"l" else float(short_ms))
+                served.append((free, free := time.monotonic()))
+                key.fileobj.sendall("{:.6f} {:.6f}".format(*others).encode())
+            else:
+                selector.unregister(key.fileobj)
+
+
 def hog(cpu):
     os.sched_setaffinity(0, {int(cpu)})
     while True:
@@ -123,7 +162,7 @@ def front(address, question, seconds, rest_ms, last=None):
     told_from = until - float(last or seconds)
     while time.monotonic() < until:
         begin = time.monotonic()
-        connection.sendall(question.encode())
+        connection.sendall(f"{question} {begin:.6f}".encode())
         waited, answer = blocked_in(lambda: connection.recv(100), schedstat)
         if begin >= told_from:
             waits.append((waited, *map(float, answer.split())))
@@ -133,4 +172,5 @@ def front(address, question, seconds, rest_ms, last=None):
 
 
 if __name__ == "__main__":
-    {"tier3": tier3, "tier2": tier2, "crowded": crowded, "hog": hog, "front": front}[sys.argv[1]](*sys.argv[2:])
+    {"tier3": tier3, "tier2": tier2, "crowded": crowded, "single": single, "hog": hog,
+     "front": front}[sys.argv[1]](*sys.argv[2:])

@@ -154,6 +154,40 @@ class Chains(Tiers):
             self.say("of that time" in first and deed in first, "first line of offcpuctl why PID",
                      f"... of that time ... {deed}", first)
 
+    def test_behind_other_requests(self):
+        """A server with one thread, and requests of 3 ms behind some of 20 ms: what it does for the other front is told
+        apart from what it does for this one."""
+        server = self.new_unit("single")
+        port = self.tier(server, "single", 3, 20)
+        fronts = {question: self.new_unit(name) for question, name in (("s", "short"), ("l", "long"))}
+        asking = {question: self.run_in(front, *TIERS, "front", port, question, SECONDS, 10, WINDOW,
+                                        stdout=subprocess.PIPE) for question, front in fronts.items()}
+        time.sleep(SECONDS - 2)
+        parts = {question: self.answer_of(front, server) for question, front in fronts.items()}
+        first = self.daemon.offcpuctl("why", fronts["s"].unit).splitlines()[0]
+        truth = {}
+        for question, part in parts.items():
+            self.assertIsNotNone(part, "the server is waited for")
+            self.show(part)
+            self.expect_parts_add_up(part)
+            mean, *truth[question] = map(float, asking[question].communicate(timeout=20)[0].split())
+            print("  it waited {:.2f} ms; of that the server served others {:.1%}, and slept for them {:.1%}".format(
+                1e3 * mean, *truth[question]), flush=True)
+        self.expect_at_least("of the short ones' waits the server serves others, by its own clock", 0.4, truth["s"][0])
+        self.expect_at_most("the same of the long ones' waits", 0.2, truth["l"][0])
+        for question, part in parts.items():
+            served, slept = truth[question]
+            # On a busy host, as in test_behind_a_hog.
+            known = 1 - self.unknown(part) / part["threads"]
+            self.expect_at_least("known", 0.5, known)
+            self.expect_close(f"of the waits of {question} the server is busy with other requests", served,
+                              self.share(part, "busy") / known, absolute=0.05)
+            self.expect_close("of the waits it sleeps for others", slept, self.share(part, "busy", "timer") / known,
+                              absolute=0.05)
+        print(f"    | {first}", flush=True)
+        deed = f"of that time {server.unit} is busy with other requests"
+        self.say(deed in first, "first line of offcpuctl why UNIT", f"... {deed}", first)
+
     def most_had_by(self, unit):
         """Who had the CPU for at least half of the unit's waits for one; None: nobody."""
         answer = self.daemon.get_json_as_root(f"/api/v1/why?unit={unit}&window={WINDOW}s")

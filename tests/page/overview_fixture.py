@@ -203,7 +203,7 @@ PATHS = {
     "postgresql.service": [hop("postgresql.service", "waits", "lock", 8.0),
                            hop(None, "sleeps", "lock", 8.0, kind="self", holder=HOLDER, end=True)],
     "nginx.service": [hop("nginx.service", "waits", "answer", 4.1),
-                      hop("orders-api.service", "waits", "answer", 2.0, end=True)],
+                      hop("orders-api.service", "waits", "answer", 2.0, share=0.62, busy=True, end=True)],
 }
 CALM_PATHS = {"nginx.service": [hop("nginx.service", "waits", "answer", 0.2),
                                 hop("10.0.3.15:5432", "end", "answer", 0.2, kind="remote", end=True)]}

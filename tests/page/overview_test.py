@@ -136,6 +136,11 @@ class Overview(OverviewCase, browser.LightAndDark):
         self.click("#unit .chain a")
         self.page.wait("document.getElementById('unit-title').innerText === 'postgresql.service'")
 
+    def test_who_is_busy_with_other_requests(self):
+        self.open(query="?unit=nginx.service")
+        self.assertEqual(self.texts("#unit .chain .text")[1],
+                         "is busy with other requests, 62 % of that time; mostly waits for an answer")
+
     def test_sites_stalls_minutes_and_threads_of_the_unit(self):
         self.open()
         site = self.texts("#unit section:nth-of-type(3) tbody tr:first-child td")

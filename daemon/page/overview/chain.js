@@ -27,11 +27,13 @@ function deedOf(hop) {
   const words = [];
   if (hop.holder) words.push(holderText(hop.holder));
   if (hop.kind === "self" && hop.because && hop.does !== "end") words.push(hop.because);
+  const share = hop.share ? `, ${portion(hop.share)} of that time` : "";
+  if (hop.busy) words.push(`is busy with other requests${share}`);
   if (hop.holder?.does === "deadlocked") words.push(DEADLOCK);
   else if (DEEDS[hop.does]) {
     const it = hop.holder?.thread ? "it " : "";
     const at = hop.site ? ` (${hop.site})` : "";
-    words.push(`${it}${DEEDS[hop.does](hop)}${at}${hop.share ? `, ${portion(hop.share)} of that time` : ""}`);
+    words.push(`${it}${hop.busy ? "mostly " : ""}${DEEDS[hop.does](hop)}${at}${hop.busy ? "" : share}`);
     if (hop.queued) words.push(`waits for a CPU ${portion(hop.queued)} of that time`);
   } else if (hop.because && hop.kind !== "unknown") words.push(hop.because);
   if (hop.behind) words.push(hop.behind);

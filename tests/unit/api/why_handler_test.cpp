@@ -332,6 +332,32 @@ TEST_F(WhyHandlerTest, OfAProcessIsToldWhatOthersDidDuringItsOwnWaits) {
   EXPECT_TRUE(answer["sources"]["chains"]["missing"].is_null());
 }
 
+TEST_F(WhyHandlerTest, TellsWhoIsBusyWithOtherRequests) {
+  WaitWindow window = *view_.waits;
+  window.process_chains = {{.pid = 12,
+                            .process_start_ns = 5,
+                            .cgroup = {},
+                            .wait_for = WaitFor::Lock,
+                            .on = "audit.service",
+                            .steps = {},
+                            .end = ChainEnd::OnCpu,
+                            .busy_after = 0,
+                            .time = {.ns = 20 * test::kSecondNs}}};
+  view_.waits = std::make_shared<const WaitWindow>(window);
+  const json answer = ask_json({{"pid", "12"}, {"window", "1min"}});
+  const json by = part_of(answer["units"][0]["causes"][0], "unit", "audit.service");
+  const json busy = part_of(by, "busy", "audit.service");
+  EXPECT_NEAR(busy["threads"].get<double>(), 2, 1e-9);
+  EXPECT_EQ(busy["evidence"], "offcpuctl why audit.service");
+  EXPECT_EQ(busy["parts"][0]["kind"], "runs");
+  const json hop = answer["verdicts"][0]["hops"][1];
+  EXPECT_EQ(hop["does"], "runs");
+  EXPECT_EQ(hop["busy"], true);
+  EXPECT_EQ(answer["verdicts"][0]["hops"][0]["busy"], false);
+  EXPECT_THAT(test::body_of(ask({{"pid", "12"}, {"window", "1min"}, {"format", "text"}})),
+              HasSubstr("audit.service is busy with other requests\n"));
+}
+
 TEST_F(WhyHandlerTest, AProcessWithoutRoomForChainsIsToldSo) {
   WaitWindow window = *view_.waits;
   window.unchained = 3;

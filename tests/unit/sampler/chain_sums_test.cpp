@@ -118,6 +118,18 @@ TEST_F(ChainSumsOfAWindow, AnAccountTellsWhoIsQueued) {
   EXPECT_NEAR(ms_of(rows, End::Queued, 0), 30, 1e-6);
 }
 
+TEST_F(ChainSumsOfAWindow, WhatIsDoneForOthersIsApart) {
+  ChainedBlock asks = wait(1, kWeb, 100, 200, 2, kDb);
+  asks.past = std::make_shared<const PastBlocks>(
+      PastBlocks{{.tid = 2, .tgid = 2, .since_ns = 50 * kMs, .ended_ns = 90 * kMs}});
+  const auto rows = divided({asks}, {wait(3, kDb, 80, 160, 2, kDb)});
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].busy_after, BusyAfter(0));
+  EXPECT_NEAR(rows[0].time.ns, 60.0 * kMs, 1);
+  EXPECT_EQ(rows[1].busy_after, BusyAfter());
+  EXPECT_NEAR(rows[1].time.ns, 40.0 * kMs, 1);
+}
+
 // The pieces of one wait are sampled together, so k waits like it add k - 1 times their square.
 TEST_F(ChainSumsOfAWindow, ASampledWaitStandsForOthers) {
   const auto rows = divided({wait(1, kWeb, 100, 200, 2, kDb, 10)}, {sleep(2, kDb, 100, 200)});

@@ -30,7 +30,8 @@ ChainedBlock block(std::uint32_t tid, std::uint64_t since, std::uint64_t until, 
   return block;
 }
 
-// "answer 3 runs": the wait went to thread 3, which ran; in ms.
+// "answer 3 runs": the wait went to thread 3, which ran; in ms. "busy": who comes next was busy
+// with other requests, and for these did what follows.
 std::map<std::string, double> divided(const ChainedBlock& wait, std::vector<ChainedBlock> others,
                                       std::uint64_t begin = 0) {
   others.push_back(wait);
@@ -39,8 +40,11 @@ std::map<std::string, double> divided(const ChainedBlock& wait, std::vector<Chai
   double sum = 0;
   chains.divide(wait, [&](const IntervalChains::Piece& piece) {
     std::string path;
-    for (const ChainedBlock* step : piece.steps) {
-      path += std::string(name_of(step->wait_for)) + " " + std::to_string(step->peer.tid) + " ";
+    for (std::size_t i = 0; i <= piece.steps.size(); ++i) {
+      if (piece.busy_after == i) path += "busy ";
+      if (i == piece.steps.size()) break;
+      const ChainedBlock& step = *piece.steps[i];
+      path += std::string(name_of(step.wait_for)) + " " + std::to_string(step.peer.tid) + " ";
     }
     constexpr const char* kEnds[] = {"runs", "has CPU", "queued", "waits", "idle", "unknown"};
     pieces[path + kEnds[static_cast<std::size_t>(piece.end)]] += piece.ns / kMs;
@@ -261,6 +265,115 @@ TEST(IntervalChains, OnlyWhatAnAccountSaysIsSure) {
                 [&](const IntervalChains::Piece& piece) { pieces[piece.end] += piece.ns / kMs; });
   EXPECT_NEAR(pieces.at(ChainEnd::Runs), 50, 0.01);
   EXPECT_NEAR(pieces.at(ChainEnd::OnCpu), 20, 0.01);
+}
+
+// 2 serves one request at a time. It had been at work since 60 when 1 asked it at 100.
+ChainedBlock wait_at_busy_server(PastBlocks later = {}) {
+  later.insert(later.begin(), past(2, 40, 60, 9));
+  return with_past(block(1, 100, 200, 2), std::move(later));
+}
+
+// Waits for work of 2, as those in its account.
+std::vector<ChainedBlock> idle_habit() {
+  std::vector<ChainedBlock> blocks;
+  add_habit(blocks, 2, 9, WaitFor::Work);
+  return blocks;
+}
+
+// At 170 it answered 7, which had asked before: until then it worked for others.
+TEST(IntervalChains, AServerWorksForOthersUntilItHasAnsweredThem) {
+  std::vector<ChainedBlock> others = idle_habit();
+  others.push_back(block(7, 55, 130, 2));
+  others.push_back(block(8, 90, 170, 2));
+  others.push_back(block(7, 180, 300, 2));
+  EXPECT_EQ(divided(wait_at_busy_server(), others),
+            (Pieces{{"busy has CPU", 70}, {"has CPU", 30}}));
+}
+
+TEST(IntervalChains, WhatItDidForOthersIsFollowed) {
+  std::vector<ChainedBlock> others = idle_habit();
+  add_habit(others, 2, 3, WaitFor::Answer);
+  others.push_back(block(8, 90, 170, 2));
+  EXPECT_EQ(divided(wait_at_busy_server({past(2, 120, 160, 3), past(2, 180, 190, 3)}), others),
+            (Pieces{{"busy has CPU", 30},
+                    {"busy answer 3 runs", 40},
+                    {"has CPU", 20},
+                    {"answer 3 runs", 10}}));
+}
+
+// Also of a server of a server.
+TEST(IntervalChains, WhoIsBusyMayBeFurtherAway) {
+  std::vector<ChainedBlock> others = idle_habit();
+  ChainedBlock asks = wait_at_busy_server();
+  asks.past = nullptr;
+  asks.tid = asks.tgid = 4;
+  others.push_back(asks);
+  others.push_back(block(8, 90, 170, 2));
+  const ChainedBlock wait = with_past(block(1, 95, 205, 4), {past(2, 40, 60, 9)});
+  EXPECT_EQ(divided(wait, others),
+            (Pieces{{"answer 2 busy has CPU", 70}, {"answer 2 has CPU", 30}, {"runs", 10}}));
+}
+
+// Nobody knows what for it worked first, or what it waited for meanwhile: it may have passed on the
+// request. What is told is as if it had worked for this one.
+TEST(IntervalChains, AServerThatMayHaveIdledMeanwhileIsNotSaidToBeBusy) {
+  std::vector<ChainedBlock> others = idle_habit();
+  others.push_back(block(8, 90, 170, 2));
+  const ChainedBlock woken = with_past(block(1, 100, 200, 2), {past(2, 40, 100, 9)});
+  EXPECT_EQ(divided(woken, others), (Pieces{{"has CPU", 100}})) << "its request woke the server";
+  const ChainedBlock idled = wait_at_busy_server({past(2, 110, 120, 9)});
+  EXPECT_EQ(divided(idled, others), (Pieces{{"has CPU", 90}, {"work 9 idle", 10}}));
+  const ChainedBlock unknown = wait_at_busy_server({past(2, 110, 120, 5, OFFCPUD_BLOCKED_PIPE)});
+  EXPECT_EQ(divided(unknown, others), (Pieces{{"has CPU", 90}, {"unknown 0 waits", 10}}));
+  add_habit(others, 2, 3, WaitFor::Answer);
+  const ChainedBlock late = with_past(block(1, 100, 200, 2), {past(2, 110, 120, 3)});
+  EXPECT_EQ(divided(late, others).count("busy has CPU"), 0U) << "its account begins too late";
+  EXPECT_EQ(divided(block(1, 100, 200, 2), others), (Pieces{{"runs", 100}})) << "it has none";
+}
+
+TEST(IntervalChains, AnAnswerBeforeItIdledEndsWhatItDidForOthers) {
+  std::vector<ChainedBlock> others = idle_habit();
+  others.push_back(block(8, 90, 110, 2));
+  others.push_back(block(7, 90, 170, 2));
+  EXPECT_EQ(divided(wait_at_busy_server({past(2, 112, 120, 9)}), others),
+            (Pieces{{"busy has CPU", 10}, {"has CPU", 82}, {"work 9 idle", 8}}));
+}
+
+// One write to a disk for many: they all have waited for it. But what had begun before somebody
+// asked was not for him.
+TEST(IntervalChains, AnswersThatAreGivenTogetherAreOne) {
+  const auto just_before = [](std::uint64_t until, std::uint64_t before_ns) {
+    ChainedBlock answered = block(8, 90, until, 2);
+    answered.ended_ns -= before_ns;
+    return answered;
+  };
+  std::vector<ChainedBlock> others = idle_habit();
+  others.push_back(block(8, 90, 130, 2));
+  others.push_back(just_before(200, 90'000));
+  others.push_back(just_before(200, 20'000));
+  EXPECT_EQ(divided(wait_at_busy_server(), others),
+            (Pieces{{"busy has CPU", 30}, {"has CPU", 70}}));
+  others = idle_habit();
+  others.push_back(just_before(200, 50'000));
+  const Pieces pieces = divided(wait_at_busy_server(), others);
+  EXPECT_NEAR(pieces.at("busy has CPU"), 99.95, 1e-6) << "a short request behind a long one";
+}
+
+// Locks and barriers are handed over within a process, and work for a lock is not a request.
+TEST(IntervalChains, OnlyAnswersOfOtherProcessesAreOtherRequests) {
+  std::vector<ChainedBlock> others = idle_habit();
+  others.push_back(block(7, 90, 150, 2, WaitFor::Lock));
+  ChainedBlock own = block(8, 90, 170, 2);
+  own.tgid = 2;
+  others.push_back(own);
+  ChainedBlock reused = block(9, 90, 180, 2);
+  reused.peer.process.tgid = 77;
+  others.push_back(reused);
+  EXPECT_EQ(divided(wait_at_busy_server(), others), (Pieces{{"has CPU", 100}}));
+  others.push_back(block(6, 90, 170, 2));
+  ChainedBlock lock = wait_at_busy_server();
+  lock.wait_for = WaitFor::Lock;
+  EXPECT_EQ(divided(lock, others), (Pieces{{"has CPU", 100}}));
 }
 
 // What is left of a time is as unsure as what was taken off.

@@ -109,13 +109,14 @@ class HandMadeInputs {
   // What the unit `on` did while `unit` waited for it.
   HandMadeInputs& during(const std::string& unit, WaitFor wait_for, const std::string& on,
                          std::vector<UnitChain::Step> steps, UnitChain::End end, double threads,
-                         double error = 0) {
+                         double error = 0, BusyAfter busy_after = {}) {
     inputs.chains.rows.push_back(
         {.unit = unit,
          .wait_for = wait_for,
          .on = {.kind = UnitPeer::On::Unit, .on = on},
          .steps = std::move(steps),
          .end = end,
+         .busy_after = busy_after,
          .time = {.ns = ns(threads), .variance_ns2 = ns(error) * ns(error)}});
     return *this;
   }
