@@ -4,6 +4,7 @@
 import os
 import sys
 import tempfile
+from pathlib import Path
 
 from case import main
 from waited_on_case import NOBODY, PROGRAMS, WaitedOnCase
@@ -180,7 +181,9 @@ class WaitedOn(WaitedOnCase):
         sums = self.waited_on(writer)
         print(f"  {sums}", flush=True)
         on = {name for purpose, name in sums if purpose == "storage" and sums[purpose, name] > 0.01}
-        self.say(len(on) == 1 and on.pop().startswith("device:"), "one device", "device:NAME", on)
+        device = os.stat(disk.path).st_dev
+        name = Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}").resolve().name
+        self.say(on == {f"device:{name}"}, "on whom it waits for storage", f"device:{name}", on)
 
 
 if __name__ == "__main__":
