@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """On whom and what programs wait whose peers are known."""
 
-import json
 import os
 import subprocess
 import sys
@@ -81,8 +80,10 @@ time.sleep(60)
 RELAYS = f"""
 import select, socket, time
 asked, slow = (socket.create_connection(("127.0.0.1", port)) for port in (29739, 29740))
+begin = time.monotonic()
 asked.sendall(b"question")
 asked.recv(100)
+print(time.monotonic() - begin, flush=True)
 asked.sendall(b"another question")
 slow.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 16)
 slow.setblocking(False)
@@ -169,14 +170,16 @@ class WaitedOn(WaitedOnCase):
         self.addCleanup(once.stdout.close)
         self.assertEqual(once.stdout.readline(), "listening\n")
         self.taking(reader, "tcp", "127.0.0.1:29740")
-        self.expect_equal("the client ends well", 0, self.run_in(client, sys.executable, "-c", RELAYS).wait(30))
+        relay = self.run_in(client, sys.executable, "-c", RELAYS, stdout=subprocess.PIPE)
+        self.addCleanup(relay.stdout.close)
+        self.expect_equal("the client ends well", 0, relay.wait(30))
         self.until_told()
         purposes = ("answer", "unknown", "work")
         self.expect_on("client", client, server.unit, purposes, 0, (reader.unit,))
         sums = self.waited_on(client)
         on_server = sum(sums[purpose, server.unit] for purpose in purposes)
         self.expect_at_least("seconds that it waited in all", 0.75 * SECONDS, round(sum(sums.values()), 3))
-        self.expect_close("seconds on who answered once", 0.5, on_server, absolute=0.1)
+        self.expect_close("seconds on who answered once", float(relay.stdout.read()), on_server, absolute=0.1)
 
     def test_a_pipe_is_its_writers(self):
         writer, reader = self.new_unit("writer"), self.new_unit("reader")
@@ -263,7 +266,6 @@ class WaitedOn(WaitedOnCase):
                     if cause["for"] == "unknown" for part in cause["parts"] if part["kind"] == "unknown"}
         self.wait_until("why says why nobody is named", lambda: any(
             "a wait in io_uring ends with any of its requests" in (reason or "") for reason in reasons()))
-        waited = json.loads(program.stdout.readline())["waits"]["wait"]["sum_ns"] / 1e9
         program.wait(30)
         self.until_told()
         # Once it is known that a timer of its own ends these waits, they are for that, and on nobody.
@@ -272,7 +274,7 @@ class WaitedOn(WaitedOnCase):
         named = {key: seconds for key, seconds in sums.items() if key[1] not in NOBODY and seconds > 0.01}
         self.say(not named, "seconds on anybody", "none", named or "none")
         self.expect_at_least("seconds for something unknown", 1, sums["unknown", "(unknown)"])
-        self.expect_close("seconds in all", waited, sum(sums.values()), 0.02, 0.05)
+        self.expect_close("seconds in all", 10, sum(sums.values()), 0.03)
 
     def test_a_disk_is_a_device(self):
         disk = self.new_disk()
