@@ -84,6 +84,7 @@ begin = time.monotonic()
 asked.sendall(b"question")
 asked.recv(100)
 print(time.monotonic() - begin, flush=True)
+time.sleep(0.1)  # at once after an answer, it could be an acknowledgement
 asked.sendall(b"another question")
 slow.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 16)
 slow.setblocking(False)
