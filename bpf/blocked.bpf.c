@@ -147,6 +147,8 @@ int walk_blocked(struct bpf_iter__task *ctx)
 	peer_set_holder(&record->peer);
 	peer_find_fuse(&record->peer, task, record->sample.kind);
 	lock_find(&record->lock, task);
+	if (record->lock.kind == OFFCPUD_LOCK_MUTEX || record->lock.kind == OFFCPUD_LOCK_RWSEM)
+		record->sample.waited_on |= OFFCPUD_ON_LOCK;
 	record_describe_stack(record, task);
 	bpf_seq_write(ctx->meta->seq, record, sizeof(*record));
 	return 0;

@@ -81,18 +81,22 @@ static __always_inline void waited_on_epoll(struct waited *waited, struct file *
 		waited->on |= OFFCPUD_ON_MORE;
 }
 
-/* uapi/asm-generic/poll.h; select() asks for both (fs/select.c, POLLIN_SET). */
+/* uapi/asm-generic/poll.h; select() asks for both (fs/select.c, POLLIN_SET, POLLOUT_SET). */
 #define POLL_INPUT (0x0001 | 0x0040) /* POLLIN, POLLRDNORM */
+#define POLL_ROOM  (0x0004 | 0x0100) /* POLLOUT, POLLWRNORM */
 
 static int poll_step(__u32 index, __u32 *place)
 {
 	struct waited *waited = waited_at(*place);
 	struct poll_table_entry___waited *entry;
+	__u32 asked_for;
 
 	if (!waited || !waited->left)
 		return 1;
 	entry = (void *)waited->entries;
-	waited->for_input = BPF_CORE_READ(entry, key) & POLL_INPUT;
+	asked_for = BPF_CORE_READ(entry, key);
+	waited->for_input = asked_for & POLL_INPUT;
+	waited->for_room |= asked_for & POLL_ROOM;
 	waited_add(waited, BPF_CORE_READ(entry, filp));
 	waited->entries += bpf_core_type_size(struct poll_table_entry___waited);
 	waited->left--;
@@ -147,6 +151,16 @@ static __always_inline void waited_on_poll(struct waited *waited, struct task_st
 	bpf_loop(waited->left, poll_step, &place, 0);
 }
 
+/* Whether `object` is one of several files, any of which may be the one. Who also waits for room in
+ * a file does not only wait for the answer on the one on which it spoke last. */
+static __always_inline bool waited_is_guessed(const struct waited *waited)
+{
+	if (waited->on & OFFCPUD_ON_ALONE)
+		return false;
+	return waited->rank == WAITED_RANK_ONE ||
+	       (waited->rank == WAITED_RANK_ASKED && waited->for_room);
+}
+
 /* Looks at the files on which a thread in a native system call waits. WAITED_IN_INTERRUPT: it is
  * the current one, and its wait has just ended. Returns OFFCPUD_ON_*. */
 SUBPROGRAM __u32 waited_look(struct task_struct *task, __u64 since_ns, __u32 place)
@@ -167,7 +181,7 @@ SUBPROGRAM __u32 waited_look(struct task_struct *task, __u64 since_ns, __u32 pla
 	waited->ended = place == WAITED_IN_INTERRUPT;
 	waited->on = waited->files = waited->holder = 0;
 	waited->first = waited->object = waited->holder_process = 0;
-	waited->rank = waited->object_on = waited->for_input = 0;
+	waited->rank = waited->object_on = waited->for_input = waited->for_room = 0;
 	waited->steps = 1;
 	class = syscall_class[number];
 	epoll = number == NR_EPOLL_WAIT || number == NR_EPOLL_PWAIT || number == NR_EPOLL_PWAIT2;
@@ -184,7 +198,7 @@ SUBPROGRAM __u32 waited_look(struct task_struct *task, __u64 since_ns, __u32 pla
 		waited->on |= OFFCPUD_ON_ALONE;
 	if (waited->on & OFFCPUD_ON_READY)
 		waited->rank = WAITED_RANK_READY;
-	if (waited->rank == WAITED_RANK_ONE && !(waited->on & OFFCPUD_ON_ALONE))
+	if (waited_is_guessed(waited))
 		waited->object = waited->object_on = 0;
 	waited->looked = 1;
 	if (place == WAITED_IN_WALK && waited->on == (OFFCPUD_ON_PIPE | OFFCPUD_ON_ALONE))

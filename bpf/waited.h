@@ -29,6 +29,10 @@
 /* The thread reads a pipe to which its own process can write, too. */
 #define OFFCPUD_ON_OWN 0x200
 
+/* No file, but a mutex or a semaphore of the kernel, as the kernel itself says. Of blocks that a
+ * walk finds. */
+#define OFFCPUD_ON_LOCK 0x10000
+
 /* How much of the set is known. */
 #define OFFCPUD_ON_ALONE 0x1000 /* there is one file only */
 #define OFFCPUD_ON_READY 0x2000 /* the file that became ready first; others are not looked at */

@@ -202,6 +202,7 @@ struct waited {
 	__u32 rank;	 /* enum waited_rank of `object` */
 	__u32 looked;	 /* 0: this thread was not looked at */
 	__u32 for_input; /* poll or select wait until there is input in this file */
+	__u32 for_room;	 /* ... and until there is room in one of their files */
 	__u64 holder_process;	   /* the address of its task, only for reads that may fail */
 	__u64 steps;		   /* that the look took, of WALK_STEPS */
 	__u64 words[WAITED_WORDS]; /* of the stack, at `from` */

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "sampler/lock_function.h"
 #include "stacks/kernel_stack.h"
 
 namespace offcpud {
@@ -48,8 +49,10 @@ NamedStack name_stack(const WaitSum& sum, const WaitInterval& interval, Function
 }
 
 WaitClass classify(WaitClassifier& classifier, const WaitSum& sum, const NamedStack& stack) {
+  std::vector<SiteFrame> kernel = outermost_first(stack.kernel);
+  if (lacks_lock_function(sum.sample)) kernel.push_back({kLockFunction, "[kernel]"});
   return classifier.classify(up_to_nul(sum.sample.process_comm), sum.sample.kind,
-                             outermost_first(stack.user), outermost_first(stack.kernel),
+                             outermost_first(stack.user), kernel,
                              outermost_first(sum.interpreted.get()));
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "sampler/lock_function.h"
 #include "sampler/named_past.h"
 #include "sites/file_evidence.h"
 
@@ -61,6 +62,7 @@ void SiteClasses::classify(const Snapshot& snapshot, StackEntry& entry, const Bl
                            bool own_timer) {
   number(snapshot, entry.user, user_);
   number(snapshot, entry.kernel, kernel_);
+  if (lacks_lock_function(sum.sample)) kernel_.push_back(classifier_.kernel_frame(kLockFunction));
   number_interpreted(sum.interpreted.get());
   const WaitClass found = classifier_.classify({.exe = classifier_.executable(entry.comm),
                                                 .reason = entry.reason,

@@ -53,6 +53,9 @@ class Goroutines(IncidentCase):
         print("\n".join(f"    | {line}" for line in lines), flush=True)
         self.say(names_the_mutex(lines), f"first {ROWS} lines of offcpuctl goroutines", "chargeCard wants the mutex",
                  f"after {time.monotonic() - begin:.1f} s")
+        # Programs are looked at from the pass on that finds them, and told at the end of a window of 10 s.
+        self.expect_why("charges", "goroutines of charges (pid ", "wait for a lock in main.chargeCard (",
+                        unknown="Go does not note who holds its locks", begin=begin, within=30)
         # Threads of the runtime without work are not told as if they waited for a lock.
         rows = [" ".join(row.split()) for row in self.first_rows()[0]]
         self.say(not [row for row in rows if "charges" in row and " lock " in row], "rows of locks", "none of it", rows)

@@ -13,6 +13,7 @@ import mmap
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -35,6 +36,10 @@ SYS_FUTEX = 202
 POLL_FOR_EVER = bytes.fromhex("31ff31f6ba14000000b8070000000f05ebee")
 
 VICTIM = "import sys; sys.path.insert(0, sys.argv[1]); import disclosure_test; disclosure_test.wait(sys.argv[2])"
+
+
+KEEPER = ("import fcntl, sys, time\nfile = open(sys.argv[1], 'w')\nfcntl.flock(file, fcntl.LOCK_EX)\n"
+          "print('holding', flush=True)\ntime.sleep(300)\n")
 
 
 def reading_end(fifo):
@@ -280,6 +285,69 @@ class Numbers(WaitedOnCase):
         self.wait_until("changes know the client's waits", rows)
         named = [row for row in rows() if row["site"] or row.get("functions")]
         self.say(not named, "rows of changes with a site or functions", "none", named or "none")
+
+
+class NumbersOfStalls(WaitedOnCase):
+    """The same of a thread that is stuck behind a lock. At first this client may see details, so that what it may not
+    see later is known to be there."""
+
+    WITH_CULPRIT = ("/api/v1/why?unit={}", "/api/v1/why?format=text&unit={}", "/api/v1/stalls?cgroup={}")
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="offcpud-numbers-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = Path(folder.name)
+        cls.configure("open")
+        cls.settings = {**WaitedOnCase.settings, "stalls.threshold": "1s", "config": cls.folder / "offcpud.yaml"}
+        super().setUpClass()
+
+    @classmethod
+    def configure(cls, details):
+        (cls.folder / "offcpud.yaml").write_text(f"web:\n  details: '{details}'\n")
+
+    def told(self, path):
+        """What a client over TCP gets, and its status."""
+        status, body = status_and_body(path, f"127.0.0.1:{self.daemon.port}")
+        return status, body.decode()
+
+    def stalls_on(self, cgroup):
+        """On whom threads of the cgroup are stuck, by /metrics."""
+        family = self.daemon.scrape().families.get("offcpud_stalls_waiting_on")
+        return {dict(having)["on"] for (_, having), number in (family.samples.items() if family else ())
+                if dict(having)["cgroup"] == cgroup.path and number > 0}
+
+    def test_who_holds_a_lock_is_a_detail(self):
+        keeper, customer = self.new_unit("keeper"), self.new_unit("customer")
+        book = self.folder / "book"
+        holder = self.run_in(keeper, sys.executable, "-c", KEEPER, book, stdout=subprocess.PIPE)
+        self.addCleanup(holder.stdout.close)
+        self.assertEqual(holder.stdout.readline(), "holding\n")
+        self.run_in(customer, "flock", book, "true")
+        paths = [path.format(customer.unit) for path in self.WITH_CULPRIT]
+        self.wait_until("who may see details is told the holder in each answer", lambda: all(
+            keeper.unit in self.told(path)[1] for path in paths), 60)
+        self.wait_until("and in /metrics", lambda: self.stalls_on(customer) == {keeper.unit})
+
+        self.configure("off")
+        os.kill(self.daemon.pid, signal.SIGHUP)
+        self.wait_until("details are off", lambda: self.told("/api/v1/stalls")[0] == 403)
+        # Who had the CPU while others waited for it is a number that all may see.
+        why = json.loads(self.told(paths[0])[1])
+        cpus = ("cpu", "throttled")
+        rows = [*why["verdicts"], *(cause for tree in why["units"] for cause in tree["causes"]), *why["graph"]["edges"]]
+        others = [row for row in rows if row["for"] not in cpus]
+        self.say(keeper.unit not in json.dumps(others), "the holder in all but waits for a CPU", "not named", others)
+        locks = [verdict for verdict in why["verdicts"] if verdict["for"] == "lock"]
+        self.say(bool(locks), "why still knows of the lock", "a verdict", locks)
+        lines = [line for line in self.told(paths[1])[1].splitlines() if " for a lock" in line]
+        self.say(lines and not any(keeper.unit in line for line in lines), "lines about a lock",
+                 "some, without the holder", lines)
+        metrics = self.told("/metrics")[1]
+        found = re.findall(r"(?m)^(?:# HELP )?offcpud_stalls_waiting_on.*|[{,]on=\"[^\"]*\"", metrics)
+        self.say(not found, "what /metrics says of whom the stall is on", "nothing", found[:3] or "nothing")
+        stuck = self.daemon.scrape().value("offcpud_stalls_in_progress", cgroup=customer.path, **{"for": "lock"})
+        self.expect_equal("stalls that /metrics still counts", 1, stuck)
 
 
 class Lifetime(Case):

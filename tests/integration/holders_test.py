@@ -6,6 +6,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from pathlib import Path
 
 from case import main, slow
 from daemon import WORKLOADS
@@ -93,6 +94,9 @@ class Holders(WaitedOnCase):
     def expect_nobody(self, kind, site, because):
         unit = self.new_unit(kind)
         self.begin(unit, "--kind", kind, "--ms", 60_000, "--waiters", 1)
+        self.expect_nobody_told(unit, site, because)
+
+    def expect_nobody_told(self, unit, site, because):
         self.wait_until("the first line says why nobody is named", lambda: because in self.first_line(unit), 40)
         print(f"    | {self.first_line(unit)}", flush=True)
         # `why` sums what was seen until now; who waits is a stall from the next look on.
@@ -108,17 +112,50 @@ class Holders(WaitedOnCase):
         """Who opens the file waits until the lease is given back, or 45 s."""
         self.expect_nobody("lease", "file-lease", "nobody can see who holds a lock of its kind")
 
-    def test_lock_of_the_kernel(self):
+    def begin_in_kernel(self, unit, kind, *arguments):
         if not self.daemon_knows_blockers():
             self.skipTest("this kernel does not say for which of its locks a thread waits")
-        unit = self.new_unit("pipe")
-        program = self.run_in(unit, WORKLOADS / "held", "--kind", "pipe", "--ms", 60_000, stdout=subprocess.PIPE)
+        program = self.run_in(unit, WORKLOADS / "held", "--kind", kind, "--ms", 60_000, *arguments,
+                              stdout=subprocess.PIPE)
         self.addCleanup(program.stdout.close)
         if program.stdout.readline() != "waiting\n" and program.wait() == 77:
-            self.skipTest("this host has no userfaultfd")
+            self.skipTest("this host has no userfaultfd, or no terminals")
+        return program
+
+    @staticmethod
+    def thread_of(program, name):
+        return next(int(task.name) for task in Path(f"/proc/{program.pid}/task").iterdir()
+                    if (task / "comm").read_text() == f"{name}\n")
+
+    def kernel_lock(self, kind, lock):
+        unit = self.new_unit(kind)
+        program = self.begin_in_kernel(unit, kind)
         holder = self.all_know(unit, waiters=1)[0]
-        self.say((holder["lock"], holder["comm"]) == ("kernel_mutex", "lock-holder"), "holder",
-                 "lock-holder, of a mutex of the kernel", holder)
+        wanted = (lock, "lock-holder", self.thread_of(program, "lock-holder"), program.pid)
+        seen = tuple(holder[name] for name in ("lock", "comm", "tid", "pid"))
+        self.say(seen == wanted, "lock and holder", wanted, seen)
+        return unit
+
+    def test_mutex_of_a_pipe(self):
+        self.kernel_lock("pipe", "kernel_mutex")
+
+    def test_mutex_of_a_terminal_with_two_readers(self):
+        """The first one sleeps with it until there is input; why says that it is the reader that others wait for."""
+        unit = self.kernel_lock("pty", "kernel_mutex")
+        self.wait_until("why names the first reader",
+                        lambda: "that thread lock-holder (tid" in self.first_line(unit), 40)
+        print(f"    | {self.first_line(unit)}", flush=True)
+
+    def test_semaphore_of_a_writer(self):
+        self.kernel_lock("rwsem", "kernel_rwsem")
+
+    def test_semaphore_of_readers(self):
+        """The kernel knows one of them at best, so nobody is named."""
+        folder = tempfile.TemporaryDirectory(prefix="offcpud-holders-")
+        self.addCleanup(folder.cleanup)
+        unit = self.new_unit("readers")
+        self.begin_in_kernel(unit, "rwsem_readers", "--path", folder.name)
+        self.expect_nobody_told(unit, "kernel-lock", "readers have it, whom the kernel does not name")
 
     @staticmethod
     def daemon_knows_blockers():

@@ -181,6 +181,28 @@ class Monitoring(Case):
             self.expect_at_least(f"queries of {dashboard['title']}", 20, asked)
             self.say(not silent, f"faults of {dashboard['title']}", "none", silent or "none")
 
+    def test_graphs_have_what_grafana_draws_edges_from(self):
+        """A table with a row for each edge: an id that no other one has, and the ids of the nodes at both ends."""
+        graphs = 0
+        for dashboard in dashboards.load():
+            of = self.selections(dashboard)
+            for panel, target in dashboards.targets(dashboard):
+                if panel["type"] != "nodeGraph":
+                    continue
+                graphs += 1
+                expr = dashboards.substituted(target["expr"], of)
+                found = self.server.wait_for(lambda expr=expr: self.result(expr) or None, seconds=60)
+                edges = [series["metric"] for series in found]
+                self.say((target["format"], target["instant"]) == ("table", True), "answer that it asks for",
+                         "a table of this moment", (target["format"], target["instant"]))
+                faults = [edge for edge in edges if not all(edge.get(name) for name in ("id", "source", "target"))]
+                self.say(not faults, "edges without id, source or target", "none", faults[:3] or "none")
+                self.expect_equal("ids", len(edges), len({edge["id"] for edge in edges}))
+                ends = {edge["source"] for edge in edges} | {edge["target"] for edge in edges}
+                self.say("mix.service" in ends, "nodes", "with mix.service, whose threads wait for each other",
+                         sorted(ends))
+        self.expect_at_least("graphs", 1, graphs)
+
     def test_the_daemons_start_is_marked(self):
         for dashboard in dashboards.load():
             restarts, alerts = dashboard["annotations"]["list"]

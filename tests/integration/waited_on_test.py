@@ -2,10 +2,13 @@
 """On whom and what programs wait whose peers are known."""
 
 import os
+import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
-from case import main
+from case import SKIPPED, main
+from daemon import WORKLOADS
 from waited_on_case import NOBODY, PROGRAMS, WaitedOnCase
 
 SECONDS = 4
@@ -62,6 +65,40 @@ while time.monotonic() < until:
     assert [each for each, _ in ready] == [asked.fileno()], ready
     asked.recv(100)
 """
+# A server that answers one question, after half a second, and a client that has asked it another one. It polls for that
+# answer and for room in the socket of somebody who reads slowly, which is what ends its waits.
+ANSWERS_ONCE = """
+import socket, time
+listener = socket.create_server(("127.0.0.1", 29739))
+print("listening", flush=True)
+connection, _ = listener.accept()
+connection.recv(100)
+time.sleep(0.5)
+connection.sendall(b"answer")
+time.sleep(60)
+"""
+RELAYS = f"""
+import select, socket, time
+asked, slow = (socket.create_connection(("127.0.0.1", port)) for port in (29739, 29740))
+begin = time.monotonic()
+asked.sendall(b"question")
+asked.recv(100)
+print(time.monotonic() - begin, flush=True)
+time.sleep(0.1)  # at once after an answer, it could be an acknowledgement
+asked.sendall(b"another question")
+slow.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 16)
+slow.setblocking(False)
+poll = select.poll()
+poll.register(asked, select.POLLIN)
+poll.register(slow, select.POLLOUT)
+until = time.monotonic() + {SECONDS}
+while time.monotonic() < until:
+    try:
+        slow.send(bytes(1 << 16))
+    except BlockingIOError:
+        ready = poll.poll()
+        assert [each for each, _ in ready] == [slow.fileno()], ready
+"""
 
 
 class WaitedOn(WaitedOnCase):
@@ -101,6 +138,49 @@ class WaitedOn(WaitedOnCase):
         self.expect_equal("the client ends well", 0, self.run_in(client, sys.executable, "-c", POLLS).wait(30))
         self.until_told()
         self.expect_on("client", client, server.unit, ("answer", "unknown", "work"), 0.95)
+
+    def taking(self, unit, kind, address):
+        program = self.run_in(unit, *PROGRAMS, "take", kind, address, stdout=subprocess.PIPE)
+        self.addCleanup(program.stdout.close)
+        self.assertEqual(program.stdout.readline(), "listening\n")
+
+    def test_who_waits_for_room_waits_on_the_reader(self):
+        """Of several files that poll and select were given nobody knows which one had room."""
+        talks = [("tcp", "send", "127.0.0.1:29741"), ("tcp", "epoll,beside", "127.0.0.1:29742"),
+                 ("tcp", "poll,alone", "127.0.0.1:29743"), ("tcp", "select,alone", "127.0.0.1:29744"),
+                 ("unix", "poll,alone", f"{self.folder()}/a"), ("tcp", "poll,beside", "127.0.0.1:29745"),
+                 ("tcp", "select,beside", "127.0.0.1:29746")]
+        unknown = ("poll,beside", "select,beside")
+        running = []
+        for kind, how, address in talks:
+            reader, writer = self.new_unit("reader"), self.new_unit("writer")
+            self.taking(reader, kind, address)
+            program = self.run_in(writer, *PROGRAMS, "fill", kind, how, address, SECONDS)
+            on = "(unknown)" if how in unknown else reader.unit
+            running.append((f"writer, {kind} {how}", writer, on, program))
+        for *_, program in running:
+            self.expect_equal("the writer ends well", 0, program.wait(30))
+        self.until_told()
+        for name, writer, on, _ in running:
+            self.expect_on(name, writer, on, ("answer", "unknown", "work"), 0.95)
+            self.expect_sums(writer)
+
+    def test_who_gets_room_did_not_wait_for_an_answer_that_has_not_come(self):
+        server, reader, client = self.new_unit("server"), self.new_unit("reader"), self.new_unit("client")
+        once = self.run_in(server, sys.executable, "-c", ANSWERS_ONCE, stdout=subprocess.PIPE)
+        self.addCleanup(once.stdout.close)
+        self.assertEqual(once.stdout.readline(), "listening\n")
+        self.taking(reader, "tcp", "127.0.0.1:29740")
+        relay = self.run_in(client, sys.executable, "-c", RELAYS, stdout=subprocess.PIPE)
+        self.addCleanup(relay.stdout.close)
+        self.expect_equal("the client ends well", 0, relay.wait(30))
+        self.until_told()
+        purposes = ("answer", "unknown", "work")
+        self.expect_on("client", client, server.unit, purposes, 0, (reader.unit,))
+        sums = self.waited_on(client)
+        on_server = sum(sums[purpose, server.unit] for purpose in purposes)
+        self.expect_at_least("seconds that it waited in all", 0.75 * SECONDS, round(sum(sums.values()), 3))
+        self.expect_close("seconds on who answered once", float(relay.stdout.read()), on_server, absolute=0.1)
 
     def test_a_pipe_is_its_writers(self):
         writer, reader = self.new_unit("writer"), self.new_unit("reader")
@@ -169,6 +249,34 @@ class WaitedOn(WaitedOnCase):
         # Before it changes its cgroup, the child is in its parent's.
         self.expect_on("parent", parent, child.unit, ("answer", "timer", "unknown"), 0.8, (parent.unit,))
 
+    def test_who_waits_in_a_ring_is_told_why_nobody_is_named(self):
+        """It has one request of io_uring under way, and waits for a moment at a time."""
+        unit = self.new_unit("ring")
+        program = self.run_in(unit, WORKLOADS / "timed_wait", "--kind", "io_uring", "--count", 100, "--us", 100_000,
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(program.stdin.close)
+        self.addCleanup(program.stdout.close)
+        program.stdin.write("gg")  # past both gates
+        program.stdin.flush()
+        if not program.stdout.readline() and program.wait() == SKIPPED:
+            self.skipTest("this kernel has no io_uring for programs")
+
+        def reasons():
+            answer = self.daemon.get_json_as_root(f"/api/v1/why?unit={unit.unit}")
+            return {part["because"] for tree in answer.get("units", ()) for cause in tree["causes"]
+                    if cause["for"] == "unknown" for part in cause["parts"] if part["kind"] == "unknown"}
+        self.wait_until("why says why nobody is named", lambda: any(
+            "a wait in io_uring ends with any of its requests" in (reason or "") for reason in reasons()))
+        program.wait(30)
+        self.until_told()
+        # Once it is known that a timer of its own ends these waits, they are for that, and on nobody.
+        sums = self.waited_on(unit)
+        print(f"  {dict(sums)}", flush=True)
+        named = {key: seconds for key, seconds in sums.items() if key[1] not in NOBODY and seconds > 0.01}
+        self.say(not named, "seconds on anybody", "none", named or "none")
+        self.expect_at_least("seconds for something unknown", 1, sums["unknown", "(unknown)"])
+        self.expect_close("seconds in all", 10, sum(sums.values()), 0.03)
+
     def test_a_disk_is_a_device(self):
         disk = self.new_disk()
         writer = self.new_unit("writer")
@@ -180,7 +288,9 @@ class WaitedOn(WaitedOnCase):
         sums = self.waited_on(writer)
         print(f"  {sums}", flush=True)
         on = {name for purpose, name in sums if purpose == "storage" and sums[purpose, name] > 0.01}
-        self.say(len(on) == 1 and on.pop().startswith("device:"), "one device", "device:NAME", on)
+        device = os.stat(disk.path).st_dev
+        name = Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}").resolve().name
+        self.say(on == {f"device:{name}"}, "on whom it waits for storage", f"device:{name}", on)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two programs that talk, for waited_on_test.py: `waiting_programs.py serve KIND ADDRESS` and
-`waiting_programs.py ask KIND HOW ADDRESS SECONDS`.
+`waiting_programs.py ask KIND HOW ADDRESS SECONDS`; or `take KIND ADDRESS` and `fill KIND HOW ADDRESS SECONDS`.
 
 The server thinks for some milliseconds about each question. The client asks, waits for the answer HOW it is told
 (recv, epoll, poll, select), and connects anew for each question (`new`) or keeps its connection (`kept`). KIND is
-tcp, udp or unix; ADDRESS is HOST:PORT or the path of a socket."""
+tcp, udp or unix; ADDRESS is HOST:PORT or the path of a socket.
+
+Who takes reads slowly what is sent. Who fills sends as much as the other side takes, and waits for room HOW it is
+told: in the call itself (send), by epoll, poll, select, with nothing else to wait for (`alone`) or beside other files
+(`beside`)."""
 
 import os
 import select
@@ -14,6 +18,7 @@ import threading
 import time
 
 THINKS = 0.02
+BLOCK = 1 << 16
 
 
 def place(kind, address):
@@ -24,6 +29,15 @@ def place(kind, address):
     return family, socket.SOCK_DGRAM if kind == "udp" else socket.SOCK_STREAM, (host, int(port))
 
 
+def listening(kind, address):
+    family, type_, where = place(kind, address)
+    own = socket.socket(family, type_)
+    if kind == "tcp":
+        own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    own.bind(where)
+    return own
+
+
 def answer(connection):
     while connection.recv(100):
         time.sleep(THINKS)
@@ -32,11 +46,7 @@ def answer(connection):
 
 
 def serve(kind, address):
-    family, type_, where = place(kind, address)
-    own = socket.socket(family, type_)
-    if kind == "tcp":
-        own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    own.bind(where)
+    own = listening(kind, address)
     if kind == "udp":
         print("listening", flush=True)
         while True:
@@ -86,5 +96,50 @@ def ask(kind, how, address, seconds):
             connection = None
 
 
+def take(kind, address):
+    own = listening(kind, address)
+    own.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BLOCK)
+    own.listen()
+    print("listening", flush=True)
+    connection, _ = own.accept()
+    while connection.recv(BLOCK):
+        time.sleep(THINKS)
+
+
+def wait_for_room(way, connection, idle):
+    if way == "epoll":
+        with select.epoll() as ready:
+            for file in idle:
+                ready.register(file, select.EPOLLIN)
+            ready.register(connection, select.EPOLLOUT)
+            ready.poll()
+    elif way == "poll":
+        ready = select.poll()
+        for file in idle:
+            ready.register(file, select.POLLIN)
+        ready.register(connection, select.POLLOUT)
+        ready.poll()
+    elif way == "select":
+        select.select(idle, [connection], [])
+
+
+def fill(kind, how, address, seconds):
+    family, type_, where = place(kind, address)
+    way, _, beside = how.partition(",")
+    reads, writes = os.pipe()
+    pair = socket.socketpair()
+    idle = [reads, pair[0]] if beside == "beside" else []
+    own = socket.socket(family, type_)
+    own.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BLOCK)
+    own.connect(where)
+    own.setblocking(way == "send")
+    until = time.monotonic() + float(seconds)
+    while time.monotonic() < until:
+        try:
+            own.send(bytes(BLOCK))
+        except BlockingIOError:
+            wait_for_room(way, own, idle)
+
+
 if __name__ == "__main__":
-    {"serve": serve, "ask": ask}[sys.argv[1]](*sys.argv[2:])
+    {"serve": serve, "ask": ask, "take": take, "fill": fill}[sys.argv[1]](*sys.argv[2:])

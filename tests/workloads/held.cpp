@@ -2,29 +2,28 @@
 // A thread "lock-holder" takes a lock for `ms`, and `waiters` threads "lock-waiter" want it. `kind`
 // = mutex, recursive, errorcheck, adaptive, robust, pi, std (std::mutex), rwlock (every other
 // waiter wants to read), flock, fcntl, ofd (of an open file) or lease (of a file that is opened)
-// (the holder is a process), shared (two processes have a read lock), pipe (a mutex of the kernel:
-// the holder reads a pipe into memory that does not come). With `ring` threads, each "ring-N" holds
-// a mutex and wants that of the next one, for `ms`. Prints one line when all wait. Truth: the
-// names.
+// (the holder is a process), shared (two processes have a read lock), or a lock of the kernel with
+// one waiter: pipe (the holder reads it into memory that does not come), pty (it waits for input),
+// rwsem (it writes a file from memory that does not come), rwsem_readers (it lists the directory
+// `path` into such memory). With `ring` threads, each "ring-N" holds a mutex and wants that of the
+// next one, for `ms`. Prints one line when all wait. Truth: the names.
 #include <fcntl.h>
-#include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <sys/file.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "kernel_locks.h"
 #include "locks.h"
 #include "workload.h"
 
@@ -119,48 +118,20 @@ void wait_for_one(const std::string& kind, int waiters, int ms) {
   }
 }
 
-// A page that comes when come() is called: whoever touches it before waits (userfaultfd(2)).
-class LatePage {
- public:
-  LatePage() : faults_(static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC))) {
-    uffdio_api api{.api = UFFD_API, .features = 0, .ioctls = 0};
-    if (faults_ < 0 || ::ioctl(faults_, UFFDIO_API, &api) != 0) ::_exit(77);
-    page_ = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    uffdio_register range{};
-    range.range = {.start = reinterpret_cast<std::uint64_t>(page_), .len = kBytes};
-    range.mode = UFFDIO_REGISTER_MODE_MISSING;
-    if (::ioctl(faults_, UFFDIO_REGISTER, &range) != 0) ::_exit(77);
-  }
-  void come() {
-    uffdio_zeropage zero{};
-    zero.range = {.start = reinterpret_cast<std::uint64_t>(page_), .len = kBytes};
-    if (::ioctl(faults_, UFFDIO_ZEROPAGE, &zero) != 0) fail("UFFDIO_ZEROPAGE");
-  }
-  [[nodiscard]] void* memory() const { return page_; }
-
- private:
-  static constexpr std::size_t kBytes = 4096;
-  int faults_;
-  void* page_ = nullptr;
-};
-
-// The kernel copies what it has read with the pipe's mutex held (fs/pipe.c, pipe_read).
-void wait_for_a_pipe(int ms) {
-  LatePage page;
-  int ends[2];
-  if (::pipe(ends) != 0 || ::write(ends[1], "xx", 2) != 2) fail("pipe");
-  const auto read_as = [&](const char* name, void* to) {
-    ::prctl(PR_SET_NAME, name);
-    if (::read(ends[0], to, 1) != 1) fail("read");
+void wait_for_the_kernels(const KernelLock& lock, int ms) {
+  const auto run_as = [](const char* name, const std::function<void()>& call) {
+    return std::thread([=] {
+      ::prctl(PR_SET_NAME, name);
+      call();
+    });
   };
-  std::thread holder([&] { read_as("lock-holder", page.memory()); });
+  std::thread holder = run_as("lock-holder", lock.hold);
   sleep_ns(300'000'000);
-  char byte = 0;
-  std::thread waiter([&] { read_as("lock-waiter", &byte); });
+  std::thread waiter = run_as("lock-waiter", lock.want);
   sleep_ns(100'000'000);
   say("waiting");
   sleep_ns(ms * 1'000'000LL);
-  page.come();
+  lock.end();
   holder.join();
   waiter.join();
 }
@@ -200,11 +171,12 @@ int main(int argc, char** argv) {
   const std::string kind = options.text("kind", "mutex");
   const int ms = options.number("ms", 20'000), waiters = options.number("waiters", 3);
   const int ring = options.number("ring", 0);
+  const std::string path = options.text("path", "");
   options.done();
   if (ring > 0) {
     wait_in_a_ring(ring, ms);
-  } else if (kind == "pipe") {
-    wait_for_a_pipe(ms);
+  } else if (is_of_kernel(kind)) {
+    wait_for_the_kernels(kernel_lock_of_kind(kind, path), ms);
   } else {
     wait_for_one(kind, waiters, ms);
   }

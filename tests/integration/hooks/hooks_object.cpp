@@ -33,17 +33,19 @@ void HooksObject::Destroy::operator()(hooks_bpf* skeleton) const noexcept {
   hooks_bpf::destroy(skeleton);
 }
 
-Result<HooksObject> HooksObject::load() {
+Result<HooksObject> HooksObject::load(Disks disks) {
   HooksObject object;
   object.skeleton_.reset(hooks_bpf::open(nullptr));
   if (!object.skeleton_) return Error::from_errno(errno, "open the programs");
   hooks_bpf& skeleton = *object;
   bpf_program* program = nullptr;
   bpf_object__for_each_program(program, skeleton.obj) {
-    bpf_program__set_autoload(program, std::string(bpf_program__name(program)).starts_with("run_"));
+    const std::string name = bpf_program__name(program);
+    const bool is_of_disks = disks == Disks::Counted && name.starts_with("on_block_");
+    bpf_program__set_autoload(program, name.starts_with("run_") || is_of_disks);
   }
   const auto& maps = skeleton.maps;
-  const std::array<std::pair<bpf_map*, std::uint32_t>, 9> sizes = {{
+  const std::array<std::pair<bpf_map*, std::uint32_t>, 10> sizes = {{
       {maps.processes, kProcesses + 1},
       {maps.free_processes, kProcesses},
       {maps.process_hists, kHists + 1},
@@ -53,6 +55,7 @@ Result<HooksObject> HooksObject::load() {
       {maps.free_subjects, 64},
       {maps.self_interrupts, 1},
       {maps.chosen_blocks, kChosen},
+      {maps.disk_loads, kDiskLoaders},
   }};
   for (const auto& [map, entries] : sizes) {
     if (const int error = bpf_map__set_max_entries(map, entries); error != 0) {

@@ -18,9 +18,12 @@ namespace offcpud {
 // The programs with small maps and without any attached: nothing happens but what a test asks for.
 class HooksObject {
  public:
-  static constexpr std::uint32_t kProcesses = 2, kHists = 2, kCgroups = 4, kChosen = 1;
+  static constexpr std::uint32_t kProcesses = 2, kHists = 2, kCgroups = 4, kChosen = 1,
+                                 kDiskLoaders = 64;
+  // Counted: the programs at the tracepoints of disks are there, too, for the test to attach.
+  enum class Disks { Ignored, Counted };
 
-  static Result<HooksObject> load();
+  static Result<HooksObject> load(Disks disks = Disks::Ignored);
 
   hooks_bpf& operator*() const { return *skeleton_; }
   hooks_bpf* operator->() const { return skeleton_.get(); }

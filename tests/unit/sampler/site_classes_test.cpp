@@ -74,6 +74,31 @@ TEST(SiteClasses, ClassifiesEntriesByNamesReasonAndProcess) {
   EXPECT_EQ(kernel_mutex.site, "") << "another reason";
 }
 
+// The stacks of walks have the callers of functions that wait for locks, but not these.
+TEST(SiteClasses, RulesSeeThatAThreadWaitsForALockOfTheKernel) {
+  WaitClassifier classifier(test::rules_of(R"(
+sites:
+  - {name: kernel-lock, for: lock, kernel: "... < mutex_lock"}
+  - {name: terminal, for: work, kernel: "... < n_tty_read"}
+)"));
+  WakerEvidence evidence;
+  ProcessOwners owners;
+  PlaceClasses places;
+  SiteClasses classes(classifier,
+                      {.evidence = evidence, .places = places, .owners = owners, .now = {}});
+  Snapshot snapshot;
+  snapshot.frames = {kernel("tty_read"), kernel("n_tty_read")};
+  StackEntry reader{.comm = "sh", .reason = OFFCPUD_BLOCKED_OTHER, .kernel = {0, 1}};
+  StackEntry second = reader;
+  BlockSum sum;
+  classes.classify(snapshot, reader, sum, false);
+  EXPECT_EQ(reader.site, "terminal");
+  sum.sample.waited_on = OFFCPUD_ON_LOCK;
+  classes.classify(snapshot, second, sum, false);
+  EXPECT_EQ(second.site, "kernel-lock");
+  EXPECT_EQ(second.wait_for, WaitFor::Lock);
+}
+
 TEST(SiteClasses, RulesSeeInterpretedFunctionsOfTheSum) {
   WaitClassifier classifier(rules());
   WakerEvidence evidence;

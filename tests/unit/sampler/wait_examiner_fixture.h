@@ -28,6 +28,8 @@ sites:
   - {name: shop-wait, for: unknown, ask: waker, match: "... < shop::f6"}
   - {name: shop-child, for: answer, ask: child, match: "... < shop::f7"}
   - {name: python-gil, for: lock, match: "... < shop::f11"}
+  - {name: kernel-lock, for: lock, kernel: "... < mutex_lock"}
+  - {name: kernel-work, for: work, kernel: "... < do_something"}
   - {name: shop-till, for: answer, match: "... < shop::f8", interpreted: "pay@till.py"}
 )";
 

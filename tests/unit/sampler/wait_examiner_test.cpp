@@ -183,6 +183,25 @@ TEST_F(WaitExaminerTest, SaysWhatLastsWithItsStackUnlessItIsIdle) {
   EXPECT_THAT(window->ended, IsEmpty());
 }
 
+// Two threads in one function of the kernel, of which one waits for a lock that the other one has.
+// The stacks of walks lack the functions that wait for locks.
+TEST_F(WaitExaminerTest, AWaitForALockOfTheKernelIsNoneForWhatItsCallerWaitsFor) {
+  BlockRecord reads = BlockRecord(1'000).of(7).in_user({4}).in_kernel({9});
+  BlockRecord locked = BlockRecord(1'000).of(8).in_user({4}).in_kernel({9});
+  locked.sample.waited_on = OFFCPUD_ON_LOCK;
+  lasting(reads);
+  lasting(locked);
+  const auto window = examine();
+  const auto reader = window->find(7, reads.sample.since_ns, false);
+  const auto waiter = window->find(8, locked.sample.since_ns, false);
+  ASSERT_TRUE(reader && waiter);
+  EXPECT_EQ(reader->site, "kernel-work");
+  EXPECT_EQ(waiter->site, "kernel-lock");
+  EXPECT_EQ(waiter->wait_for, WaitFor::Lock);
+  EXPECT_TRUE(waiter->certain);
+  EXPECT_THAT(waiter->kernel, ElementsAre("do_something")) << "no function is made up";
+}
+
 // Of a block at a place that fell silent, where no rule knows what for.
 TEST_F(WaitExaminerTest, SaysWhatWasUsualWhereAPlaceFellSilent) {
   const auto ns_now = [this] {
