@@ -275,6 +275,35 @@ int run_missed_wakeup(struct bpf_iter__task* ctx) {
   return 0;
 }
 
+/* The thread's state; when its last block began (0: none has) and ended, when it was woken, and
+ * when its first state began that was seen to, all since the thread's start; and whether a walk had
+ * found it blocked. */
+__u32 awake_state = 0, found_blocked = 0;
+__u64 block_began_ns = 0, block_ended_ns = 0, woken_ns = 0, born_ns = 0;
+
+/* Since when it has not been blocked, since its start; 0: unknown. */
+SEC("iter/task")
+int run_awake_since(struct bpf_iter__task* ctx) {
+  struct task_struct* task = CHECKED(ctx->task);
+  struct thread* thread;
+  __u64 start_ns;
+
+  if (!task || task->pid != sleeper) return 0;
+  thread = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  if (!thread) return 0;
+  start_ns = task->start_time;
+  thread->state = awake_state;
+  thread->block.began_ns = block_began_ns ? start_ns + block_began_ns : 0;
+  thread->block.ended_ns = block_ended_ns ? start_ns + block_ended_ns : 0;
+  thread->waking.ns = start_ns + woken_ns;
+  thread->sums.born_ns = born_ns ? start_ns + born_ns : 0;
+  thread->found.ns = found_blocked ? start_ns + 1 : 0;
+  thread->found.kind = OFFCPUD_BLOCKED_LOCK;
+  result = awake_since(task, thread);
+  if (result) result -= start_ns;
+  return 0;
+}
+
 __u64 copied[sizeof(struct offcpud_past) / sizeof(__u64)] = {};
 /* How far the current thread is with the switch-out before its next block: it has kept the last
  * one, or has begun the next one, too. */
