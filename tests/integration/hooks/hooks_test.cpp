@@ -452,7 +452,6 @@ TEST_F(Hooks, AWakingThatWasOverEndsNoLaterBlock) {
 
 TEST_F(Hooks, AThreadIsAwakeSinceItsLastBlockOrItsStart) {
   constexpr std::uint32_t kRunning = 1, kWoken = 4;  // enum thread_state
-  constexpr std::uint64_t kSecond = 1'000'000'000;
   const Sleeper sleeper;
   auto& set = *hooks()->bss;
   set.sleeper = sleeper.pid();

@@ -9,6 +9,7 @@
 
 #include "api/syscall_names.h"
 #include "base/utc.h"
+#include "pipeline/reading_source.h"
 
 namespace offcpud {
 namespace {

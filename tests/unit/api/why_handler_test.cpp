@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "pipeline/reading_source.h"
 #include "unit/api/why_fixture.h"
 
 namespace offcpud {
@@ -10,6 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using nlohmann::json;
+using test::kSecondNs;
 using test::WhyHandlerTest;
 using ::testing::HasSubstr;
 using ::testing::Not;
