@@ -391,7 +391,7 @@ __u32 found_device = 0;
 #define FAKE_FIELD(words, type, field) FAKE(words, bpf_core_field_offset(type, field))
 #define FAKE_STACK(type, wait, field) \
   FAKE(fake_stack + FAKE_ENTRY,       \
-       bpf_core_field_offset(type, field) - bpf_core_field_offset(type, wait))
+       (__s64)bpf_core_field_offset(type, field) - (__s64)bpf_core_field_offset(type, wait))
 
 static __always_inline void fake_wait(struct page_search* search) {
   __u64 entry = (__u64)(fake_stack + FAKE_ENTRY);
