@@ -256,10 +256,15 @@ class WaitedOn(WaitedOnCase):
         disk, reader = self.new_disk(), self.new_unit("reader")
         path, out = self.pages_on(disk), self.file_on(disk)
         limit = self.read_limit(disk, reader, 100)
-        program = self.run_in(reader, *limit.of(sys.executable, "-c", FAULTS, "touches", path, out, 1))
-        self.wait_until("it has waited for 5 s", lambda: sum(self.on_disks(reader).values()) > 5, 60)
-        self.say(program.poll() is None, "it waits still", None, program.poll())
-        self.expect_on_disk("reader", reader, disk)
+        self.run_in(reader, *limit.of(sys.executable, "-c", FAULTS, "touches", path, out, 1))
+        def stalls():
+            answer = self.daemon.get_json_as_root(f"/api/v1/stalls?cgroup={reader.path}&for=storage")["stalls"]
+            return [stall for stall in answer if stall["state"] == "in_progress"]
+        self.wait_until("the wait that lasts is told", stalls, 40)
+        seen = [stall.get("waits_on", {}).get("on") for stall in stalls()]
+        self.say(seen == [f"device:{disk.name}"], "the stall waits on", f"device:{disk.name}", seen)
+        self.say(f"on device {disk.name}" in self.daemon.offcpuctl("why", reader.unit).splitlines()[0], "why says",
+                 f"... on device {disk.name} ...", self.daemon.offcpuctl("why", reader.unit).splitlines()[0])
 
     def test_a_call_by_path_waits_on_the_disk_of_the_path(self):
         """What it reads of the disk are blocks of the file system itself."""
