@@ -143,6 +143,7 @@ int walk_blocked(struct bpf_iter__task *ctx)
 		task, record->sample.kind, record->sample.since_ns, ctx->meta->session_id);
 	record->sample.holder_tgid = waited_holder(record->sample.waited_on);
 	__builtin_memset(&record->peer, 0, sizeof(record->peer));
+	peer_find_page(&record->peer, task, record->sample.kind);
 	peer_find(&record->peer, task, record->sample.kind, WAITED_IN_WALK);
 	peer_set_holder(&record->peer);
 	peer_find_fuse(&record->peer, task, record->sample.kind);

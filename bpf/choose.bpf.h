@@ -131,6 +131,7 @@ SUBPROGRAM int block_keep(void *ctx, struct task_struct *task, struct thread *th
 		sample->flags |= OFFCPUD_SAMPLE_CENSORED;
 	sample_describe_waker(ctx, chosen, thread);
 	peer_note_ender(chosen, task, sample->waker_tid);
+	peer_note_page(chosen, task);
 	tid = task->pid;
 	if (bpf_map_update_elem(&chosen_blocks, &tid, chosen, BPF_ANY))
 		return sample_lose(sample);

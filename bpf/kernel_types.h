@@ -234,6 +234,7 @@ struct task_struct {
 	struct rt_mutex_waiter *pi_blocked_on;
 	struct mm_struct *mm;
 	void *robust_list; /* in user space, include/uapi/linux/futex.h */
+	__u64 start_time;  /* CLOCK_MONOTONIC */
 	__u64 start_boottime;
 	struct cred *real_cred; /* no const: BPF_CORE_READ makes a variable of what it reads */
 	char comm[16];

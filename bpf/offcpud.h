@@ -175,9 +175,10 @@ struct offcpud_cost {
 /* One thread, as the walk over all threads found it. Times are CLOCK_MONOTONIC and pids those of
  * the initial namespace, unless said otherwise. */
 struct offcpud_thread {
-	__u64 now_ns;		/* when this was read */
-	__u64 since_ns;		/* when `state` began */
-	__u64 start_ns;		/* CLOCK_BOOTTIME at which the thread started */
+	__u64 now_ns;	/* when this was read */
+	__u64 since_ns; /* when `state` began */
+	__u64 awake_ns; /* since when a thread that is not blocked has not been; 0: unknown */
+	__u64 start_ns; /* CLOCK_BOOTTIME at which the thread started */
 	__u64 process_start_ns; /* the same of the leader of its process */
 	__u64 cgroup_id;
 	__u64 unaccounted_ns; /* time since its first state that no sum has; an __s64 */

@@ -22,6 +22,7 @@
 #include "signals.bpf.h"
 #include "tid.bpf.h"
 #include "waited_file.bpf.h"
+#include "waited_page.bpf.h"
 
 struct ns_common___peer {
 	unsigned int inum;
@@ -149,6 +150,30 @@ static __always_inline __u32 device_of(struct inode *inode)
 	return device ? BPF_CORE_READ(device, bd_dev) : BPF_CORE_READ(super, s_dev);
 }
 
+/* Notes the device on which the page or block is for which a thread waits. */
+static __always_inline void peer_set_device(struct offcpud_peer *peer,
+					    const struct page_search *search)
+{
+	struct inode *inode = (void *)search->inode;
+	struct super_block___fuse *super;
+	__u64 mount;
+
+	if (!inode) {
+		peer->device = search->device;
+		return;
+	}
+	if (CAN_CAST)
+		inode = CAST(inode, struct inode);
+	if (inode_magic(inode) != FUSE_SUPER_MAGIC || !fuse_known) {
+		peer->device = device_of(inode);
+		return;
+	}
+	super = (void *)BPF_CORE_READ(inode, i_sb);
+	mount = (__u64)BPF_CORE_READ(super, s_fs_info);
+	peer->device = fuse_device_of(word_at(mount + fuse_mount_link_at));
+	peer->flags |= OFFCPUD_PEER_FUSE;
+}
+
 /* The file that a thread's system call is for: that of the first argument or, for splice, the one
  * that it writes to. NULL: the call is for no file. */
 static __always_inline struct file *file_of_call(struct task_struct *task)
@@ -246,6 +271,21 @@ SUBPROGRAM int peer_note_ender(struct chosen *chosen, struct task_struct *woken,
 	return 0;
 }
 
+/* Notes the page or block for which the thread waits whose chosen block ends now. If a thread ends
+ * it that does something else than to complete a request, it had locked the page, and is whom the
+ * block waited for. */
+SUBPROGRAM int peer_note_page(struct chosen *chosen, struct task_struct *task)
+{
+	struct page_search search;
+
+	if (chosen->peer.flags & OFFCPUD_PEER_ENDED ||
+	    !may_wait_for_page(task, chosen->sample.kind))
+		return 0;
+	page_find(&search, task, WAITED_IN_INTERRUPT);
+	peer_set_device(&chosen->peer, &search);
+	return 0;
+}
+
 static __always_inline bool same_address(const __u32 *one, const __u32 *other)
 {
 	return one[0] == other[0] && one[1] == other[1] && one[2] == other[2] && one[3] == other[3];
@@ -333,7 +373,8 @@ static __always_inline bool ender_is_peer(const struct chosen *chosen, __u32 on,
 	return false;
 }
 
-/* Describes what a thread waits on, once waited_on() has looked at it. */
+/* Describes what a thread waits on, once waited_on() has looked at it. A device that is known
+ * already stays: a call for one file may wait for a page of another one, from which it writes. */
 SUBPROGRAM int peer_find(struct offcpud_peer *peer, struct task_struct *task, __u32 kind,
 			 __u32 place)
 {
@@ -345,7 +386,7 @@ SUBPROGRAM int peer_find(struct offcpud_peer *peer, struct task_struct *task, __
 		return 0;
 	if (kind == OFFCPUD_BLOCKED_DISK || kind == OFFCPUD_BLOCKED_KERNEL) {
 		file = (void *)file_of_call(task);
-		if (read_files && file)
+		if (read_files && file && !peer->device)
 			peer->device = device_of(inode_of((struct file *)file));
 		return 0;
 	}
@@ -358,6 +399,19 @@ SUBPROGRAM int peer_find(struct offcpud_peer *peer, struct task_struct *task, __
 		peer_describe(&peer->socket, BPF_CORE_READ(file, private_data),
 			      BPF_CORE_READ(inode, i_ino));
 	return 0;
+}
+
+/* Notes the page or block for which a thread waits that a walk finds. */
+static __always_inline void peer_find_page(struct offcpud_peer *peer, struct task_struct *task,
+					   __u32 kind)
+{
+	struct page_search search;
+
+	if (!may_wait_for_page(task, kind) || walk_steps >= WALK_STEPS)
+		return;
+	walk_steps += PAGE_STEPS;
+	page_find(&search, task, WAITED_IN_WALK);
+	peer_set_device(peer, &search);
 }
 
 /* Notes the FUSE file system for whose answer a thread waits that a walk finds. */

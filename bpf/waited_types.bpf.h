@@ -168,8 +168,8 @@ struct task_struct___waited {
 
 /* Where a look at what a thread waits on takes place. */
 enum waited_place {
-	WAITED_IN_INTERRUPT,
-	WAITED_IN_WALK, /* which an interrupt may interrupt */
+	WAITED_IN_INTERRUPT, /* also at a waking: both have interrupts off */
+	WAITED_IN_WALK,	     /* which an interrupt may interrupt */
 	WAITED_PLACES,
 };
 

@@ -45,6 +45,27 @@ static __always_inline void thread_set_found(struct task_struct *task, struct th
 		count_add(OFFCPUD_COUNT_LEFT_CENSORED);
 }
 
+/* A thread that is first seen this soon after its start has not slept before. */
+#define BORN_WITHIN_NS 100000000
+
+/* Since when a thread that is not blocked has not been; 0: unknown, because it may have slept
+ * before its first event. */
+static __always_inline __u64 awake_since(struct task_struct *task, struct thread *thread)
+{
+	__u64 began_ns = READ_ONCE(thread->block.began_ns);
+	__u64 ended_ns = READ_ONCE(thread->block.ended_ns);
+	__u64 born_ns = thread->sums.born_ns;
+
+	if (READ_ONCE(thread->state) == THREAD_WOKEN)
+		return READ_ONCE(thread->waking.ns);
+	if (began_ns)
+		return (__s64)(ended_ns - began_ns) >= 0 ? ended_ns : 0;
+	/* Its first state that was seen to begin came after a block that a walk had found. */
+	if (thread->found.ns && thread->found.kind < OFFCPUD_BLOCKED_KINDS)
+		return born_ns;
+	return born_ns - task->start_time < BORN_WITHIN_NS ? born_ns : 0;
+}
+
 static __always_inline void describe_state(struct offcpud_thread *record, struct task_struct *task,
 					   struct thread *thread)
 {
@@ -91,6 +112,7 @@ static __always_inline void describe_state(struct offcpud_thread *record, struct
 	}
 	if (record->state == OFFCPUD_THREAD_BLOCKED && idle)
 		record->flags |= OFFCPUD_THREAD_IDLE;
+	record->awake_ns = record->state < OFFCPUD_THREAD_BLOCKED ? awake_since(task, thread) : 0;
 }
 
 static __always_inline void describe_past(struct offcpud_thread *record, struct thread *thread)

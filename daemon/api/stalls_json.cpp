@@ -10,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include "api/holder_state.h"
 #include "api/json_or_null.h"
 #include "api/labels_json.h"
 #include "api/releasers_json.h"
@@ -94,8 +95,13 @@ Json waits_for_json(const WaitDetail& detail, std::uint32_t tgid, const StallSig
   return waits_for;
 }
 
+// What the holder does now. Of a stall that has ended nobody knows it, nor of a process.
+HolderState state_of_holder(const Stall& stall, const LockHolder& holder, const View& view) {
+  return stall.ended || !holder.is_thread() ? HolderState{} : holder_state(view, holder.tid);
+}
+
 // Left out where nobody can tell who holds the lock.
-void append_held_by(Json& json, const Stall& stall, const StallPeers& peers) {
+void append_held_by(Json& json, const Stall& stall, const StallPeers& peers, const View& view) {
   const HeldWait* const held = peers.held(stall);
   if (held == nullptr) return;
   const LockHolder& holder = *held->holder;
@@ -107,6 +113,8 @@ void append_held_by(Json& json, const Stall& stall, const StallPeers& peers) {
                      {"comm", thread ? text_or_null(comm_text(holder.comm)) : Json(nullptr)},
                      {"cgroup", held->holder_cgroup},
                      {"deadlock", peers.is_deadlocked(stall)}};
+  const HolderState state = state_of_holder(stall, holder, view);
+  append_deed(json["held_by"], state.does, state.age);
 }
 
 // Who ended waits for locks before, by site: the best guess at who holds one whose holder nobody
@@ -174,7 +182,7 @@ Json ended_ago_json(const Stall& stall, WallTime taken) {
 }
 
 Json stall_json(const Stall& stall, const StallPeers& peers, const StallSight& sight,
-                WallTime taken) {
+                const View& view) {
   Json json = {{"state", stall.ended ? "ended" : "in_progress"},
                {"told", stall.told},
                {"since", rfc3339(stall.since)},
@@ -192,10 +200,10 @@ Json stall_json(const Stall& stall, const StallPeers& peers, const StallSight& s
   json["syscall"] = syscall_json(detail, sight);
   json["waits_for"] = waits_for_json(detail, stall.tgid, sight);
   append_waits_on(json, peers.of(stall));
-  append_held_by(json, stall, peers);
+  append_held_by(json, stall, peers, view);
   json["stack"] = stack_json(stall, detail, sight);
   json["ended_at"] = stall.ended_at ? Json(rfc3339(*stall.ended_at)) : Json(nullptr);
-  json["ended_ago_seconds"] = ended_ago_json(stall, taken);
+  json["ended_ago_seconds"] = ended_ago_json(stall, view.taken_wall);
   json["woken_by"] = woken_by_json(stall);
   return json;
 }
@@ -227,7 +235,7 @@ Json unusual_json(const View& view, const StallQuery& wanted, const StallSight& 
   Json list = Json::array();
   for (const UnusualWait& wait : view.unusual) {
     if (list.size() == wanted.limit || !wanted.admits_unusual(*wait.stall)) continue;
-    list.push_back(stall_json(*wait.stall, peers, sight, view.taken_wall));
+    list.push_back(stall_json(*wait.stall, peers, sight, view));
     list.back()["usual"] = usual_json(*wait.usual);
   }
   return list;
@@ -250,7 +258,7 @@ Result<std::string> stalls_json(const View& view,
       for (const auto& stall : *stalls) {
         if (!wanted.admits(*stall)) continue;
         if (++matching > wanted.limit) continue;
-        list.push_back(stall_json(*stall, peers, sight, view.taken_wall));
+        list.push_back(stall_json(*stall, peers, sight, view));
         releasers.append(list.back(), *stall, peers);
       }
     }

@@ -10,13 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "api/holder_state.h"
 #include "api/why_rows.h"
 #include "api/why_sources.h"
 #include "base/text.h"
 #include "holders/lock_holder.h"
 #include "pipeline/past_holders.h"
 #include "pipeline/stall_peers.h"
-#include "pipeline/thread_record.h"
 #include "pipeline/wait_window.h"
 #include "pipeline/waited_on.h"
 #include "why/cause.h"
@@ -74,6 +74,7 @@ class HolderDeeds {
     const auto circle = circles_.find(holder.tid);
     if (circle != circles_.end()) {
       row.does = UnitHolder::Does::Deadlocked;
+      row.age = holder_state(view_, holder.tid).age;
       row.wait_for = WaitFor::Lock;
       row.circle = text_of(*circle->second);
     } else {
@@ -83,18 +84,12 @@ class HolderDeeds {
   }
 
   void add_deed(UnitHolder& row, const LockHolder& holder) {
-    const ExaminedBlock* const block = view_.waits->lasting_block_of(holder.tid);
-    if (block == nullptr) {
-      const offcpud_thread* const thread =
-          view_.walk ? find_thread(*view_.walk, holder.tid) : nullptr;
-      const bool runs = thread != nullptr && (thread->state == OFFCPUD_THREAD_RUNNING ||
-                                              thread->state == OFFCPUD_THREAD_RUNNABLE);
-      if (runs) row.does = UnitHolder::Does::Runs;
-      return;
-    }
-    row.does = UnitHolder::Does::Waits;
-    row.wait_for = block->wait->wait_for;
-    row.site = block->wait->site;
+    const HolderState state = holder_state(view_, holder.tid);
+    row.does = state.does;
+    row.age = state.age;
+    if (state.block == nullptr) return;
+    row.wait_for = state.block->wait->wait_for;
+    row.site = state.block->wait->site;
     if (const PeerWaits* const on = peers_.of(holder.process.local_tgid, row.wait_for)) {
       row.on = peer_on(on->on, names_);
       row.on.process = on->peer_comm;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "api/holder_state.h"
 #include "api/json_or_null.h"
 #include "api/releasers_json.h"
 #include "api/why_answer.h"
@@ -41,15 +42,15 @@ Json site_json(const Cause::Site& site) {
 // null: no holder is known.
 Json holder_json(const std::shared_ptr<const UnitHolder>& holder) {
   if (!holder) return nullptr;
-  constexpr std::array<const char*, 4> kDoes = {"unknown", "runs", "waits", "deadlocked"};
-  return {{"lock", holder->lock},
-          {"by", holder->by},
-          {"process", text_or_null(holder->process)},
-          {"pid", number_or_null(holder->pid)},
-          {"thread", text_or_null(holder->thread)},
-          {"tid", number_or_null(holder->tid)},
-          {"waiting", holder->waiting},
-          {"does", kDoes.at(static_cast<std::size_t>(holder->does))}};
+  Json json = {{"lock", holder->lock},
+               {"by", holder->by},
+               {"process", text_or_null(holder->process)},
+               {"pid", number_or_null(holder->pid)},
+               {"thread", text_or_null(holder->thread)},
+               {"tid", number_or_null(holder->tid)},
+               {"waiting", holder->waiting}};
+  append_deed(json, holder->does, holder->age);
+  return json;
 }
 
 // null: it is no device.

@@ -2,12 +2,14 @@
 #include "ctl/stall_parts.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/amount_text.h"
+#include "base/duration_text.h"
 #include "base/interpreted_name.h"
 #include "base/no_unit.h"
 #include "base/printable.h"
@@ -44,6 +46,17 @@ std::string lock_text(const Json& holder) {
 
 std::string deadlock_text(const Json& holder) {
   return member(holder, "deadlock") == Json(true) ? ", a deadlock" : "";
+}
+
+// ", waits, for 12 s now"; empty: nobody knows what the holder does.
+std::string deed_text(const Json& holder) {
+  const std::string does = text_of(holder, "does");
+  if (does != "runs" && does != "waits") return {};
+  const Json& seconds = member(holder, "does_seconds");
+  if (!seconds.is_number()) return ", " + does;
+  const bool is_estimated = member(holder, "does_estimated") == Json(true);
+  return ", " + does + ", for " + (is_estimated ? "~" : "") +
+         duration_text(std::chrono::duration<double>(seconds.get<double>())) + " now";
 }
 
 // Printable, without the offsets of kernel functions.
@@ -203,7 +216,8 @@ std::string lock_of_text(const Json& stall) {
 std::string held_by_text(const Json& stall) {
   const Json& holder = member(stall, "held_by");
   if (!holder.is_object()) return {};
-  return holder_text(holder) + " (" + lock_text(holder) + ")" + deadlock_text(holder);
+  return holder_text(holder) + " (" + lock_text(holder) + ")" + deadlock_text(holder) +
+         deed_text(holder);
 }
 
 std::string released_by_text(const Json& stall) {

@@ -11,6 +11,14 @@ std::uint64_t age_ns(const offcpud_thread& thread) {
   return thread.now_ns > thread.since_ns ? thread.now_ns - thread.since_ns : 0;
 }
 
+WaitAge age_of_deed(const offcpud_thread& thread) {
+  if (thread.state == OFFCPUD_THREAD_BLOCKED) {
+    return {.ns = age_ns(thread), .estimated = (thread.flags & OFFCPUD_THREAD_ESTIMATED) != 0};
+  }
+  const bool is_known = thread.awake_ns != 0 && thread.now_ns > thread.awake_ns;
+  return {.ns = is_known ? thread.now_ns - thread.awake_ns : 0};
+}
+
 const offcpud_thread* find_thread(const ThreadWalk& walk, std::uint32_t tid) {
   if (tid == 0) return nullptr;
   const auto found = std::lower_bound(

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "base/wait_age.h"
 #include "offcpud.h"
 #include "pipeline/reading_source.h"
 
@@ -10,6 +11,10 @@ namespace offcpud {
 
 // Age of the state that a record shows, in nanoseconds; 0 if its beginning is unknown.
 std::uint64_t age_ns(const offcpud_thread& thread);
+
+// For how long the thread has been blocked or, if it is not, for how long it has not been: it had a
+// CPU or waited for one.
+WaitAge age_of_deed(const offcpud_thread& thread);
 
 // By tid of the initial PID namespace. Null: the walk does not have it, or tid is 0.
 const offcpud_thread* find_thread(const ThreadWalk& walk, std::uint32_t tid);

@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, kForKinds> kWords = {
     "for a CPU",       "for a CPU by cpu.max"};
 
 constexpr const char* kNoFile =
-    "its file was not seen: page faults, io_uring and calls that name a file by its path have none";
+    "its file was not seen: neither a page or block nor a descriptor of its call tells it";
 constexpr const char* kIoUring =
     "a wait in io_uring ends with any of its requests, and the kernel does not say with which";
 

@@ -174,6 +174,15 @@ std::string other_of_them(const WhyHop& hop, bool by_many) {
          " wait the thread that " + whom;
 }
 
+// For how long the holder of a lock has done what it does: ", for 12 s now"; ", for ~12 s now" if
+// that is an estimate. Empty: unknown, or over.
+std::string for_how_long(const WhyHop& hop) {
+  if (!hop.holder || hop.holder->age.ns == 0 || hop.over) return {};
+  const WaitAge& age = hop.holder->age;
+  return std::string(", for ") + (age.estimated ? "~" : "") +
+         duration_text(std::chrono::nanoseconds(age.ns)) + " now";
+}
+
 // What a unit in the path does, as the next clause of the sentence; empty: there is none. `next`:
 // whom for; null: the path ends here.
 // `by_many`: who waits for it are several threads, else it is one unit.
@@ -192,6 +201,7 @@ std::string deed_of(const WhyHop& hop, bool by_many, const WhyHop* next) {
   const auto does = [&](const char* one, const char* many, const char* past) {
     return held || own ? verb(hop, one, past) : verb(hop, one, many, past);
   };
+  const std::string since = held ? for_how_long(hop) : std::string();
   if (hop.busy) {
     subject += does("is", "are", "was") + std::string(" busy with other requests");
     if (hop.does == Does::Unknown) return subject;
@@ -199,12 +209,13 @@ std::string deed_of(const WhyHop& hop, bool by_many, const WhyHop* next) {
   }
   switch (hop.does) {
     case Does::Waits:
-      return subject + does("waits ", "wait ", "waited ") + what_for(hop, next);
+      return subject + does("waits", "wait", "waited") + since + (since.empty() ? " " : ", ") +
+             what_for(hop, next);
     case Does::Idles:
-      return subject + does("waits for work", "wait for work", "waited for work");
+      return subject + does("waits for work", "wait for work", "waited for work") + since;
     case Does::Runs: {
       std::string runs = subject + does("runs", "run", "ran");
-      if (held) return runs;
+      if (held) return runs + since;
       if (hop.share <= 0) return runs + " on " + threads_text(hop.threads) + " CPUs";
       const std::string waits = does("waits", "wait", "waited") + std::string(" for a CPU");
       if (hop.or_queued) runs += " or " + waits;
@@ -214,7 +225,8 @@ std::string deed_of(const WhyHop& hop, bool by_many, const WhyHop* next) {
     }
     case Does::Sleeps: {
       const bool says_more = !hop.site.empty() && hop.site != "sleep";
-      return subject + does("sleeps", "sleep", "slept") + (says_more ? " (" + hop.site + ")" : "");
+      return subject + does("sleeps", "sleep", "slept") + (says_more ? " (" + hop.site + ")" : "") +
+             since;
     }
     case Does::Loads:
     case Does::End:

@@ -96,6 +96,7 @@ struct UnitHolder {
   std::uint32_t tid = 0;
   std::uint32_t waiting = 0;  // threads
   Does does = Does::Unknown;
+  WaitAge age = {};                             // of what it does; 0 ns: unknown
   WaitFor wait_for = WaitFor::Unknown;          // of Waits
   std::string site;                             // of Waits; may be empty
   UnitPeer on;                                  // of Waits: whom; Unknown: nobody can tell

@@ -260,6 +260,35 @@ class Holders(WaitedOnCase):
         self.say(held_by["thread"] == "lock-holder" and held_by["waiting"] == 3, "holder",
                  "lock-holder, for 3 threads", held_by)
 
+    def since_when(self, does, deed, *options):
+        """The age of what the holder does, by `why` and by each stall, is that of the program's own clock."""
+        unit = self.new_unit(does)
+        since = float(self.begin(unit, "--ms", 60_000, *options).stdout.readline())
+
+        def told():
+            """(the least and the most that the program says, what the daemon says)"""
+            begin = time.monotonic() - since
+            held = [held for held in self.held(unit) if held and held["does"] == does]
+            answer = self.daemon.get_json_as_root(f"/api/v1/why?unit={unit.unit}&window=3s")
+            held += [part["holder"] for top in answer["units"][0]["causes"] for part in top["parts"]
+                     if part["holder"] and part["holder"]["does"] == does]
+            return begin, time.monotonic() - since, [holder["does_seconds"] for holder in held]
+        self.wait_until(f"three stalls and why say that the holder {does}", lambda: len(told()[2]) > 3, 40)
+        time.sleep(2)
+        begin, end, ages = told()
+        for age in ages:
+            self.say(age is not None and begin - 1 < age < end + 1, f"the holder {does} for",
+                     f"{begin:.2f} to {end:.2f} s ± 1 s", age)
+        self.say(f"; that thread {deed}, for " in self.first_line(unit), "first line of offcpuctl why",
+                 f"... that thread {deed}, for ...", self.first_line(unit))
+
+    def test_since_when_the_holder_sleeps(self):
+        self.since_when("waits", "sleeps")
+
+    def test_since_when_the_holder_runs(self):
+        """Not only since another thread had its CPU for a moment."""
+        self.since_when("runs", "runs", "--burn", 1)
+
     def test_a_lock_between_units(self):
         """A backup holds the lock on a file that a service wants."""
         backup, service = self.new_unit("backup"), self.new_unit("service")

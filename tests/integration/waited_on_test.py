@@ -9,6 +9,7 @@ from pathlib import Path
 
 from case import SKIPPED, main
 from daemon import WORKLOADS
+from disk import ReadLimit
 from waited_on_case import NOBODY, PROGRAMS, WaitedOnCase
 
 SECONDS = 4
@@ -98,6 +99,25 @@ while time.monotonic() < until:
     except BlockingIOError:
         ready = poll.poll()
         assert [each for each, _ in ready] == [slow.fileno()], ready
+"""
+# Reads pages of a file that are not in memory: touches them, or has the kernel copy them to another file.
+FAULTS = """
+import mmap, os, random, sys, time
+how, path, other, seconds = sys.argv[1:]
+file, out = os.open(path, os.O_RDONLY), os.open(other, os.O_RDWR)
+size = os.fstat(file).st_size
+until = time.monotonic() + float(seconds)
+while time.monotonic() < until:
+    os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+    pages = mmap.mmap(file, 0, prot=mmap.PROT_READ)
+    pages.madvise(mmap.MADV_RANDOM)
+    for at in random.sample(range(0, size, 4096), 512):
+        if how == "touches":
+            pages[at]
+        else:
+            with memoryview(pages)[at:at + 4096] as page:
+                os.pwrite(out, page, 0)
+    pages.close()
 """
 
 
@@ -291,6 +311,83 @@ class WaitedOn(WaitedOnCase):
         device = os.stat(disk.path).st_dev
         name = Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}").resolve().name
         self.say(on == {f"device:{name}"}, "on whom it waits for storage", f"device:{name}", on)
+
+    def pages_on(self, disk):
+        """A file of its own, which is on the disk."""
+        path = disk.path / "pages"
+        path.write_bytes(os.urandom(8 << 20))
+        os.sync()
+        return path
+
+    def file_on(self, disk):
+        path = disk.path / "file"
+        path.write_bytes(bytes(4096))
+        return path
+
+    def on_disks(self, cgroup):
+        """{on: seconds} of its waits for storage."""
+        return {on: seconds for (purpose, on), seconds in self.waited_on(cgroup).items() if purpose == "storage"}
+
+    def expect_on_disk(self, what, cgroup, disk):
+        seen = self.on_disks(cgroup)
+        print(f"  {what}: {seen}", flush=True)
+        total = sum(seen.values())
+        self.expect_at_least(f"{what}: seconds for storage", 0.2, round(total, 3))
+        self.expect_at_least(f"{what}: share on device:{disk.name}", 0.95,
+                             round(seen.get(f"device:{disk.name}", 0) / total, 4))
+        wrong = {on: seconds for on, seconds in seen.items() if on not in (f"device:{disk.name}", *NOBODY)}
+        # To start Python may take a read of another disk.
+        self.say(sum(wrong.values()) < 0.02 * total, f"{what}: seconds on anybody else", "< 2 %", wrong)
+
+    def read_limit(self, disk, cgroup, bytes_per_second):
+        try:
+            limit = ReadLimit(disk, cgroup, bytes_per_second)
+        except OSError as error:
+            self.skipTest(f"no limit for reads: {error}")
+        self.addCleanup(limit.remove)
+        return limit
+
+    def test_a_page_fault_waits_on_the_disk_of_the_file(self):
+        disk, reader = self.new_disk(), self.new_unit("reader")
+        self.run_in(reader, sys.executable, "-c", FAULTS, "touches", self.pages_on(disk), self.file_on(disk),
+                    SECONDS).wait(30)
+        self.until_told()
+        self.expect_on_disk("reader", reader, disk)
+
+    def test_a_call_for_one_file_may_fault_on_another(self):
+        """The bytes that it writes are those of a file on another disk."""
+        disk, other, copier = self.new_disk(), self.new_disk(), self.new_unit("copier")
+        self.run_in(copier, sys.executable, "-c", FAULTS, "copies", self.pages_on(disk), self.file_on(other),
+                    SECONDS).wait(30)
+        self.until_told()
+        self.expect_on_disk("copier", copier, disk)
+
+    def test_a_page_fault_that_lasts_waits_on_the_disk_of_the_file(self):
+        disk, reader = self.new_disk(), self.new_unit("reader")
+        path, out = self.pages_on(disk), self.file_on(disk)
+        limit = self.read_limit(disk, reader, 100)
+        self.run_in(reader, *limit.of(sys.executable, "-c", FAULTS, "touches", path, out, 1))
+        def stalls():
+            answer = self.daemon.get_json_as_root(f"/api/v1/stalls?cgroup={reader.path}&for=storage")["stalls"]
+            return [stall for stall in answer if stall["state"] == "in_progress"]
+        self.wait_until("the wait that lasts is told", stalls, 40)
+        seen = [stall.get("waits_on", {}).get("on") for stall in stalls()]
+        self.say(seen == [f"device:{disk.name}"], "the stall waits on", f"device:{disk.name}", seen)
+        self.say(f"on device {disk.name}" in self.daemon.offcpuctl("why", reader.unit).splitlines()[0], "why says",
+                 f"... on device {disk.name} ...", self.daemon.offcpuctl("why", reader.unit).splitlines()[0])
+
+    def test_a_call_by_path_waits_on_the_disk_of_the_path(self):
+        """What it reads of the disk are blocks of the file system itself."""
+        disk, finder = self.new_disk(64), self.new_unit("finder")
+        for i in range(500):
+            (disk.path / f"{i}").mkdir()
+            (disk.path / f"{i}" / "file").touch()
+        disk.forget()
+        limit = self.read_limit(disk, finder, 1 << 20)
+        find = f"import os\nfor i in range(500): os.stat(f'{disk.path}/{{i}}/file')\n"
+        self.run_in(finder, *limit.of(sys.executable, "-c", find)).wait(60)
+        self.until_told()
+        self.expect_on_disk("finder", finder, disk)
 
 
 if __name__ == "__main__":

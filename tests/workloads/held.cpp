@@ -6,7 +6,9 @@
 // one waiter: pipe (the holder reads it into memory that does not come), pty (it waits for input),
 // rwsem (it writes a file from memory that does not come), rwsem_readers (it lists the directory
 // `path` into such memory). With `ring` threads, each "ring-N" holds a mutex and wants that of the
-// next one, for `ms`. Prints one line when all wait. Truth: the names.
+// next one, for `ms`. Prints one line when all wait, and for one lock of a program a second one:
+// since when the thread that holds it has slept or, with `burn` 1, has run after its last sleep, in
+// seconds of CLOCK_MONOTONIC. Truth: the names, and this time.
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/file.h>
@@ -14,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -82,15 +85,24 @@ void wait_as(const char* name, Lock& lock, int side) {
   lock.give();
 }
 
-void hold(Lock& lock, int taken, int ms) {
+// Since when the thread that holds the lock does only that.
+std::atomic<std::int64_t> held_since_ns{0};
+
+void hold(Lock& lock, int taken, int ms, bool burns) {
   ::prctl(PR_SET_NAME, "lock-holder");
   lock.take(0);
   if (::write(taken, "", 1) != 1) fail("write");
-  sleep_ns(ms * 1'000'000LL);
+  if (burns) sleep_ns(10'000'000);
+  held_since_ns = now_ns();
+  if (burns) {
+    burn(ms * 1'000'000LL);
+  } else {
+    sleep_ns(ms * 1'000'000LL);
+  }
   lock.give();
 }
 
-void wait_for_one(const std::string& kind, int waiters, int ms) {
+void wait_for_one(const std::string& kind, int waiters, int ms, bool burns) {
   const std::unique_ptr<Lock> lock = make(kind);
   int taken[2];
   if (::pipe(taken) != 0) fail("pipe");
@@ -98,9 +110,9 @@ void wait_for_one(const std::string& kind, int waiters, int ms) {
   std::vector<std::thread> threads;
   for (int i = 0; i < holders; ++i) {
     if (!is_of_process(kind)) {
-      threads.emplace_back([&] { hold(*lock, taken[1], ms); });
+      threads.emplace_back([&] { hold(*lock, taken[1], ms, burns); });
     } else if (::fork() == 0) {
-      hold(*lock, taken[1], ms);
+      hold(*lock, taken[1], ms, burns);
       ::_exit(0);
     }
   }
@@ -113,6 +125,8 @@ void wait_for_one(const std::string& kind, int waiters, int ms) {
   }
   sleep_ns(100'000'000);
   say("waiting");
+  std::printf("%.3f\n", static_cast<double>(held_since_ns) * 1e-9);
+  std::fflush(stdout);
   for (std::thread& thread : threads) thread.join();
   while (::wait(nullptr) > 0) {
   }
@@ -172,12 +186,13 @@ int main(int argc, char** argv) {
   const int ms = options.number("ms", 20'000), waiters = options.number("waiters", 3);
   const int ring = options.number("ring", 0);
   const std::string path = options.text("path", "");
+  const bool burns = options.number("burn", 0) != 0;
   options.done();
   if (ring > 0) {
     wait_in_a_ring(ring, ms);
   } else if (is_of_kernel(kind)) {
     wait_for_the_kernels(kernel_lock_of_kind(kind, path), ms);
   } else {
-    wait_for_one(kind, waiters, ms);
+    wait_for_one(kind, waiters, ms, burns);
   }
 }

@@ -275,6 +275,35 @@ int run_missed_wakeup(struct bpf_iter__task* ctx) {
   return 0;
 }
 
+/* The thread's state; when its last block began (0: none has) and ended, when it was woken, and
+ * when its first state began that was seen to, all since the thread's start; and whether a walk had
+ * found it blocked. */
+__u32 awake_state = 0, found_blocked = 0;
+__u64 block_began_ns = 0, block_ended_ns = 0, woken_ns = 0, born_ns = 0;
+
+/* Since when it has not been blocked, since its start; 0: unknown. */
+SEC("iter/task")
+int run_awake_since(struct bpf_iter__task* ctx) {
+  struct task_struct* task = CHECKED(ctx->task);
+  struct thread* thread;
+  __u64 start_ns;
+
+  if (!task || task->pid != sleeper) return 0;
+  thread = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  if (!thread) return 0;
+  start_ns = task->start_time;
+  thread->state = awake_state;
+  thread->block.began_ns = block_began_ns ? start_ns + block_began_ns : 0;
+  thread->block.ended_ns = block_ended_ns ? start_ns + block_ended_ns : 0;
+  thread->waking.ns = start_ns + woken_ns;
+  thread->sums.born_ns = born_ns ? start_ns + born_ns : 0;
+  thread->found.ns = found_blocked ? start_ns + 1 : 0;
+  thread->found.kind = OFFCPUD_BLOCKED_LOCK;
+  result = awake_since(task, thread);
+  if (result) result -= start_ns;
+  return 0;
+}
+
 __u64 copied[sizeof(struct offcpud_past) / sizeof(__u64)] = {};
 /* How far the current thread is with the switch-out before its next block: it has kept the last
  * one, or has begun the next one, too. */
@@ -337,5 +366,74 @@ int run_is_signalled(struct bpf_iter__task* ctx) {
   struct task_struct* task = CHECKED(ctx->task);
 
   if (task && task->pid == sleeper) result = is_signalled(task, sleeper_state);
+  return 0;
+}
+
+/* What a thread that waits for a page or a block has on its stack, the entry of a wait queue being
+ * FAKE_ENTRY words behind the beginning; and the memory to which this leads. */
+#define FAKE_WORDS 128
+#define FAKE_ENTRY 8
+__u64 fake_stack[FAKE_WORDS] = {}, fake_queue[FAKE_WORDS] = {};
+__u64 fake_page[FAKE_WORDS] = {}, fake_mapping[FAKE_WORDS] = {}, fake_inode[FAKE_WORDS] = {};
+__u64 fake_block[FAKE_WORDS] = {}, fake_device[FAKE_WORDS] = {};
+__u64 fake_disk[FAKE_WORDS] = {}, fake_part[FAKE_WORDS] = {};
+/* The function that wakes the thread, and whether the entry has left its queue. */
+__u64 fake_waker = 0;
+__u32 fake_woken = 0;
+/* What is added to the address of the page's mapping, and to that of the file's. */
+__u8 page_flags = 0, other_mapping = 0;
+/* The bit of the block, and what is added to the address of the disk of the disk's first part. */
+__u32 block_bit = 0;
+__u8 other_disk = 0;
+__u32 found_device = 0;
+
+#define FAKE(words, offset) (*(__u64*)((void*)(words) + (offset)))
+#define FAKE_FIELD(words, type, field) FAKE(words, bpf_core_field_offset(type, field))
+#define FAKE_STACK(type, wait, field) \
+  FAKE(fake_stack + FAKE_ENTRY,       \
+       (__s64)bpf_core_field_offset(type, field) - (__s64)bpf_core_field_offset(type, wait))
+
+static __always_inline void fake_wait(struct page_search* search) {
+  __u64 entry = (__u64)(fake_stack + FAKE_ENTRY);
+  __u64 link = entry + bpf_core_field_offset(struct wait_queue_entry___page, entry);
+
+  FAKE_FIELD(fake_stack + FAKE_ENTRY, struct wait_queue_entry___page, func) = fake_waker;
+  FAKE_FIELD(fake_stack + FAKE_ENTRY, struct wait_queue_entry___page, entry.next) =
+      fake_woken ? link : (__u64)fake_queue;
+  FAKE_FIELD(fake_stack + FAKE_ENTRY, struct wait_queue_entry___page, entry.prev) =
+      fake_woken ? link : (__u64)fake_queue;
+  FAKE_FIELD(fake_queue, struct list_head___page, prev) = link;
+  FAKE_FIELD(fake_page, struct folio___page, mapping) = (__u64)fake_mapping + page_flags;
+  FAKE_FIELD(fake_mapping, struct address_space___page, host) = (__u64)fake_inode;
+  FAKE_FIELD(fake_inode, struct inode___page, i_mapping) = (__u64)fake_mapping + other_mapping;
+  FAKE_FIELD(fake_block, struct buffer_head___page, b_bdev) = (__u64)fake_device;
+  FAKE_FIELD(fake_device, struct block_device___page, bd_disk) = (__u64)fake_disk;
+  *(__u32*)&FAKE_FIELD(fake_device, struct block_device___page, bd_dev) = 8 << 20;
+  FAKE_FIELD(fake_disk, struct gendisk___page, part0) = (__u64)fake_part;
+  FAKE_FIELD(fake_part, struct block_device___page, bd_disk) = (__u64)fake_disk + other_disk;
+  page_is_waited_for(search,
+                     entry + bpf_core_field_offset(struct wait_queue_entry___page, private));
+}
+
+/* Whether the file of the page is found. */
+SEC("raw_tp")
+int run_page_search(void* ctx) {
+  struct page_search search = {};
+
+  FAKE_STACK(struct wait_page_queue, wait, folio) = (__u64)fake_page;
+  fake_wait(&search);
+  result = search.inode && search.inode == (__u64)fake_inode;
+  return 0;
+}
+
+/* The device of the block. */
+SEC("raw_tp")
+int run_block_search(void* ctx) {
+  struct page_search search = {};
+
+  FAKE_STACK(struct wait_bit_queue_entry, wq_entry, key.flags) = (__u64)fake_block;
+  *(__u32*)&FAKE_STACK(struct wait_bit_queue_entry, wq_entry, key.bit_nr) = block_bit;
+  fake_wait(&search);
+  found_device = search.device;
   return 0;
 }

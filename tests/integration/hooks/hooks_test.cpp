@@ -450,5 +450,31 @@ TEST_F(Hooks, AWakingThatWasOverEndsNoLaterBlock) {
   EXPECT_EQ(hooks().lost(OFFCPUD_LOSS_WAKEUP), 1U);
 }
 
+TEST_F(Hooks, AThreadIsAwakeSinceItsLastBlockOrItsStart) {
+  constexpr std::uint32_t kRunning = 1, kWoken = 4;  // enum thread_state
+  const Sleeper sleeper;
+  auto& set = *hooks()->bss;
+  set.sleeper = sleeper.pid();
+  set.awake_state = kRunning;
+  const auto since = [&] {
+    walk(hooks()->progs.run_awake_since);
+    return set.result;
+  };
+  set.born_ns = 1'000;
+  EXPECT_EQ(since(), 1'000U) << "it has never slept";
+  set.born_ns = kSecond;
+  EXPECT_EQ(since(), 0U) << "it may have slept before it was seen first";
+  set.found_blocked = 1;
+  EXPECT_EQ(since(), kSecond) << "the end of the block that a walk had found";
+  set.block_began_ns = 2 * kSecond;
+  set.block_ended_ns = 3 * kSecond;
+  set.woken_ns = 4 * kSecond;
+  EXPECT_EQ(since(), 3 * kSecond) << "a waking of a thread that runs ends no block";
+  set.block_ended_ns = 2 * kSecond - 1;
+  EXPECT_EQ(since(), 0U) << "the end of its last block is not accounted";
+  set.awake_state = kWoken;
+  EXPECT_EQ(since(), 4 * kSecond);
+}
+
 }  // namespace
 }  // namespace offcpud

@@ -9,6 +9,7 @@
 
 #include "api/syscall_names.h"
 #include "base/utc.h"
+#include "pipeline/reading_source.h"
 
 namespace offcpud {
 namespace {
@@ -375,7 +376,8 @@ TEST(StallsJson, WhoHoldsTheLockIsNamed) {
   View view = view_held(waits, LockKind::RwLock, 7);
   const auto held_by = [](const View& of) { return json_of(of)["stalls"][0]["held_by"]; };
   EXPECT_EQ(held_by(view), Json::parse(R"({"lock": "rwlock", "pid": 100, "process": "server",
-      "tid": 152, "comm": "hold\ner", "cgroup": "/b", "deadlock": false})"));
+      "tid": 152, "comm": "hold\ner", "cgroup": "/b", "deadlock": false, "does": "unknown",
+      "does_seconds": null, "does_estimated": false})"));
   view.deadlocks = std::make_shared<const std::vector<Deadlock>>(
       std::vector<Deadlock>{{view.waits->held.front()}});
   EXPECT_EQ(held_by(view)["deadlock"], true);
@@ -387,6 +389,28 @@ TEST(StallsJson, WhoHoldsTheLockIsNamed) {
       json_of(view_held(ended(waits), LockKind::Mutex, 7))["stalls"][0].contains("held_by"));
 }
 
+TEST(StallsJson, AHolderIsToldWithWhatItDoesAndForHowLong) {
+  Stall waits = stall(110, "/a", OFFCPUD_BLOCKED_LOCK);
+  waits.since_ns = 7;
+  View view = view_held(waits, LockKind::Mutex, 7);
+  auto walk = std::make_shared<ThreadWalk>();
+  walk->threads = {{.now_ns = 9'000'000'000,
+                    .since_ns = 8'900'000'000,
+                    .awake_ns = 4'500'000'000,
+                    .tid = 1'152,
+                    .state = OFFCPUD_THREAD_RUNNING}};
+  view.walk = walk;
+  const auto held_by = [](const View& of) { return json_of(of)["stalls"][0]["held_by"]; };
+  EXPECT_EQ(held_by(view)["does"], "runs");
+  EXPECT_EQ(held_by(view)["does_seconds"], 4.5) << "not only since it was preempted last";
+  const View file = [&] {
+    View of = view_held(waits, LockKind::File, 7);
+    of.walk = walk;
+    return of;
+  }();
+  EXPECT_EQ(held_by(file)["does"], "unknown") << "any thread of the process may have it";
+}
+
 // The window of now knows nothing of it any more.
 TEST(StallsJson, AnEndedOneKeepsWhoHeldTheLock) {
   const Stall waits = stall(110, "/a", OFFCPUD_BLOCKED_LOCK);
@@ -396,7 +420,8 @@ TEST(StallsJson, AnEndedOneKeepsWhoHeldTheLock) {
   over.was_deadlocked = true;
   const Json json = json_of(view_of({over}))["stalls"][0];
   EXPECT_EQ(json["held_by"], Json::parse(R"({"lock": "mutex", "pid": 100, "process": "server",
-      "tid": 152, "comm": "hold\ner", "cgroup": "/b", "deadlock": true})"));
+      "tid": 152, "comm": "hold\ner", "cgroup": "/b", "deadlock": true, "does": "unknown",
+      "does_seconds": null, "does_estimated": false})"));
 }
 
 TEST(StallsJson, AnEndedOneSaysHowLongAgo) {

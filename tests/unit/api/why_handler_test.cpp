@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "pipeline/reading_source.h"
 #include "unit/api/why_fixture.h"
 
 namespace offcpud {
@@ -10,6 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using nlohmann::json;
+using test::kSecondNs;
 using test::WhyHandlerTest;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -163,13 +165,53 @@ TEST_F(WhyHandlerTest, WhoHoldsALockIsNamedWithWhatItDoes) {
   const json by = part_of(answer["units"][0]["causes"][0], "unit", "audit.service");
   EXPECT_EQ(by["holder"], json::parse(R"({"lock": "a mutex of the kernel", "by": "audit.service",
       "process": "auditor", "pid": 77, "thread": "writer", "tid": 500, "waiting": 1,
-      "does": "waits"})"));
+      "does": "waits", "does_seconds": null, "does_estimated": false})"));
   EXPECT_THAT(answer["verdicts"][0]["sentence"].get<std::string>(),
               HasSubstr("for a lock (row-lock, mutex of the kernel) that thread writer (tid 500 of "
                         "auditor, pid 77) of audit.service holds; that thread waits for storage "
                         "(fsync)"));
   const json without = ask_json({{"unit", "db.service"}, {"window", "1min"}}, false);
   EXPECT_EQ(without.dump().find("writer"), std::string::npos) << "it is a detail";
+}
+
+// The walk is newer than the window.
+TEST_F(WhyHandlerTest, AHolderIsToldWithSinceWhenItDoesThat) {
+  holder_waits(WaitFor::Storage, "fsync");
+  const auto told = [this](const offcpud_thread& thread) {
+    auto walk = std::make_shared<ThreadWalk>();
+    walk->threads = {thread};
+    view_.walk = walk;
+    const json answer = ask_json({{"unit", "db.service"}, {"window", "1min"}});
+    json by = part_of(answer["units"][0]["causes"][0], "unit", "audit.service")["holder"];
+    by["sentence"] = answer["verdicts"][0]["sentence"];
+    return by;
+  };
+  offcpud_thread thread{
+      .now_ns = 12 * kSecondNs + 1, .since_ns = 1, .tid = 500, .state = OFFCPUD_THREAD_BLOCKED};
+  EXPECT_EQ(told(thread)["does_seconds"], 12.0);
+  EXPECT_EQ(told(thread)["does_estimated"], false);
+  EXPECT_THAT(told(thread)["sentence"].get<std::string>(),
+              HasSubstr("; that thread waits, for 12 s now, for storage (fsync)"));
+  thread.since_ns = 2;
+  EXPECT_TRUE(told(thread)["does_seconds"].is_null()) << "it has run since the window ended";
+  thread.flags = OFFCPUD_THREAD_ESTIMATED;
+  EXPECT_TRUE(told(thread)["does_seconds"].is_null()) << "the window saw the block begin";
+  WaitWindow window = *view_.waits;
+  window.blocks.front().censored = true;
+  view_.waits = std::make_shared<const WaitWindow>(window);
+  EXPECT_EQ(told(thread)["does_estimated"], true);
+  EXPECT_THAT(told(thread)["sentence"].get<std::string>(), HasSubstr(", for ~12 s now,"));
+  window.blocks.clear();
+  view_.waits = std::make_shared<const WaitWindow>(window);
+  thread = {.now_ns = 12 * kSecondNs,
+            .since_ns = 11 * kSecondNs,
+            .awake_ns = 9 * kSecondNs,
+            .tid = 500,
+            .state = OFFCPUD_THREAD_RUNNABLE};
+  EXPECT_EQ(told(thread)["does"], "runs");
+  EXPECT_EQ(told(thread)["does_seconds"], 3.0);
+  thread.awake_ns = 0;
+  EXPECT_TRUE(told(thread)["does_seconds"].is_null());
 }
 
 TEST_F(WhyHandlerTest, AHolderIsFollowedToItsPeer) {

@@ -145,6 +145,14 @@ TEST(StallsText, SaysWhoHoldsALock) {
   EXPECT_THAT(stall_held(R"({"lock": "mutex", "pid": 100, "process": "server", "tid": 152,
       "comm": "wor\u001bker", "deadlock": true})"),
               HasSubstr("\n    held by    wor\\x1bker[152] in server[100] (mutex), a deadlock\n"));
+  EXPECT_THAT(
+      stall_held(R"({"lock": "mutex", "pid": 100, "process": "server", "tid": 152,
+      "comm": "worker", "deadlock": false, "does": "waits", "does_seconds": 12.25,
+      "does_estimated": true})"),
+      HasSubstr("\n    held by    worker[152] in server[100] (mutex), waits, for ~12 s now\n"));
+  EXPECT_THAT(stall_held(R"({"lock": "mutex", "pid": 100, "process": "server", "tid": 152,
+      "comm": "worker", "deadlock": false, "does": "runs", "does_seconds": null})"),
+              HasSubstr("\n    held by    worker[152] in server[100] (mutex), runs\n"));
   EXPECT_THAT(stall_held(R"({"lock": "file_lock", "pid": 812, "process": "backup", "tid": null,
       "comm": null, "deadlock": false})"),
               HasSubstr("\n    held by    backup[812] (file lock)\n"));

@@ -40,6 +40,25 @@ TEST(LockVerdicts, TheHolderOfALockIsNamedWithWhatItDoes) {
   EXPECT_EQ(verdict_of(units, "app").culprit, "app");
 }
 
+TEST(LockVerdicts, WhatAHolderDoesIsToldWithItsAge) {
+  const auto said = [](UnitHolder by, WaitAge age) {
+    by.age = age;
+    HandMadeInputs host = locked(std::move(by));
+    const std::string text = sentence(host, "app");
+    return text.substr(text.find("; that thread"));
+  };
+  const WaitAge age{.ns = 12'300'000'000};
+  EXPECT_EQ(said(holder(UnitHolder::Does::Runs), age), "; that thread runs, for 12 s now");
+  EXPECT_EQ(said(holder(UnitHolder::Does::Waits, WaitFor::Timer), age),
+            "; that thread sleeps, for 12 s now");
+  EXPECT_EQ(said(holder(UnitHolder::Does::Waits, WaitFor::Work), age),
+            "; that thread waits for work, for 12 s now");
+  EXPECT_THAT(said(holder(UnitHolder::Does::Waits, WaitFor::Storage), age),
+              HasSubstr("; that thread waits, for 12 s now, for storage"));
+  EXPECT_EQ(said(holder(UnitHolder::Does::Runs), {.ns = 61'000'000'000, .estimated = true}),
+            "; that thread runs, for ~1 min 1 s now");
+}
+
 TEST(LockVerdicts, AHolderIsFollowedToWhomItWaitsFor) {
   UnitHolder asks = holder(UnitHolder::Does::Waits, WaitFor::Answer);
   asks.site = "http-client";

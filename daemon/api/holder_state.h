@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+
+#include "base/wait_age.h"
+#include "pipeline/view.h"
+#include "pipeline/wait_window.h"
+#include "why/why_inputs.h"
+
+namespace offcpud {
+
+// What a thread that holds a lock does, and for how long it has done only that.
+struct HolderState {
+  UnitHolder::Does does = UnitHolder::Does::Unknown;  // never Deadlocked
+  WaitAge age;                                        // 0 ns: unknown
+  const ExaminedBlock* block = nullptr;               // of Waits: in the View's window
+};
+
+// By the last window, and by the last walk over threads. `tid`: in the initial PID namespace.
+HolderState holder_state(const View& view, std::uint32_t tid);
+
+// Adds `does`, `does_seconds` and `does_estimated`, as docs/http.md describes them.
+void append_deed(nlohmann::ordered_json& json, UnitHolder::Does does, const WaitAge& age);
+
+}  // namespace offcpud
