@@ -58,9 +58,7 @@ class Stacks(OverviewCase):
                                                      "it. The innermost function first:")
         self.page.wait("location.search.includes('stacks=')")
         self.assertEqual(self.parameter("unit"), "orders-api.service")
-        shared = self.page.value("location.search")
-        self.page.close()
-        self.open_told(shared)
+        self.open_told(self.page.value("location.search"))
         self.assertEqual(self.open_ones(), [True])
         self.page.value(f"document.querySelector({PART + ' summary'!r}).focus()")
         self.press("Enter")
@@ -95,6 +93,16 @@ class Stacks(OverviewCase):
         self.page.value("history.back()")
         self.page.wait(f"document.querySelector({PART + ' details'!r})?.open")
         self.assertEqual(self.chosen(), "postgresql.service")
+
+    def test_the_pointer_on_a_stack_keeps_it_but_not_beside_another_unit(self):
+        self.open_told()
+        self.page.value(f"document.querySelector({PART + ' summary'!r}).scrollIntoView({{block: 'center'}})")
+        box = self.box(f"{PART} summary")
+        self.page.hover(box["x"] + 40, box["y"] + 10)
+        self.press("ArrowDown")
+        self.page.wait("document.getElementById('unit-title').innerText === 'orders-api.service'")
+        self.page.wait(f"document.querySelector({PART!r}).innerText.includes('libpq-query')")
+        self.assertIn("of 8 min in all", self.text(f"{PART} .line"))
 
     def test_what_belongs_to_no_unit_is_not_the_whole_host(self):
         self.open_told("?unit=no+unit+(/)")

@@ -68,15 +68,18 @@ export class UnitPanel {
     );
   }
 
-  // Replaces a part only if it says something else now, and not while somebody uses something in it.
+  // Replaces a part only if it says something else now, and not while somebody uses something in it, unless
+  // that is of another unit. Returns whether it says this now.
   put(name, ...nodes) {
     const part = this.parts.get(name);
     const box = element("div", {}, ...nodes);
     const text = box.innerHTML;
     part.section.hidden = nodes.length === 0 || nodes[0] === null;
-    if (part.text === text || part.body.querySelector(USED)) return;
+    if (part.text === text) return true;
+    if (part.text !== null && part.body.querySelector(USED)) return false;
     part.text = text;
     part.body.replaceChildren(...box.childNodes);
+    return true;
   }
 
   refused(sentence) {
@@ -154,18 +157,19 @@ export class UnitPanel {
 
   showStacks(row, asked, isOwn) {
     const { note } = this.parts.get("stacks");
-    note.textContent = "";
-    if (asked === undefined) this.put("stacks", this.refused("Asking the daemon…"));
-    else if (asked.error !== undefined) this.put("stacks", this.refused(asked.error));
-    else {
-      if (this.told?.answer !== asked.value || this.told.name !== row.name)
-        this.told = { name: row.name, answer: asked.value, stacks: stackLines(asked.value, isOwn) };
-      note.textContent = wholeOf(this.told.stacks);
-      const open = this.address.openStacks;
-      const toggled = (key, isOpen) => this.toggled(row.name, key, isOpen);
-      const more = { isQueued: row.main === "cpu", open, toggled, all: this.stacks.href };
-      this.put("stacks", ...stacksList(this.told.stacks, more));
+    const sentence = asked === undefined ? "Asking the daemon…" : asked.error;
+    if (sentence !== undefined) {
+      note.textContent = "";
+      this.put("stacks", this.refused(sentence));
+      return;
     }
+    if (this.told?.answer !== asked.value || this.told.name !== row.name)
+      this.told = { name: row.name, answer: asked.value, stacks: stackLines(asked.value, isOwn) };
+    const open = this.address.openStacks;
+    const toggled = (key, isOpen) => this.toggled(row.name, key, isOpen);
+    const more = { isQueued: row.main === "cpu", open, toggled, all: this.stacks.href };
+    if (this.put("stacks", ...stacksList(this.told.stacks, more)))
+      note.textContent = wholeOf(this.told.stacks);
   }
 
   // Somebody opened or closed a stack: from now on this unit is chosen.
