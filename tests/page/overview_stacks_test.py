@@ -41,7 +41,7 @@ class Stacks(OverviewCase):
         self.assertEqual(lines[2], ["unknown", "1.0 %", "10 s", "step_0 < main"])
         self.assertEqual(self.texts(f"{PART} p a"), ["2 other stacks"])
         self.assertEqual(self.page.value(f"document.querySelector({PART + ' p a'!r}).getAttribute('href')"),
-                         "flame?from=2026-11-20T12:09:00.000Z&to=2026-11-20T12:10:00.000Z"
+                         "flame?from=2026-11-20T12:08:00.000Z&to=2026-11-20T12:10:00.000Z"
                          "&cgroup=%2Fsystem.slice%2Fpostgresql.service")
         self.assertEqual([(query["cgroup"], query["idle"], query["from"]) for query in self.asked(ASKED)],
                          [("postgresql.service", "false", "-90s")])

@@ -48,9 +48,11 @@ export function stackLines(answer, isOwn) {
   return { lines: list, ns: list.reduce((sum, line) => sum + line.ns, 0), answer };
 }
 
+const rangeOf = ({ begin, end }) => [Date.parse(begin), Date.parse(end)];
+
 // Of what time they are: "12:08:00 to 12:10:00".
-function timeOf({ begin, end }) {
-  return `${clock(Date.parse(begin))} to ${clock(Date.parse(end))}`;
+function timeOf(answer) {
+  return rangeOf(answer).map(clock).join(" to ");
 }
 
 // Of what the shares are parts; "" where there are none.
@@ -88,16 +90,22 @@ function wholeStack(line) {
   ];
 }
 
+// The whole stack is made when somebody wants to see it.
 function stackLine(line, whole, { open, toggled }) {
   const { key, kind, site, functions, ns } = line;
   const purpose = kindWord(kind) + (site === "" ? "" : `: ${visible(site)}`);
   const isOpen = open.has(key);
+  const toggle = ({ target: details }) => {
+    if (!details.isConnected) return;
+    if (details.open && details.children.length === 1) details.append(...wholeStack(line));
+    toggled(key, details.open);
+  };
   return element(
     "li",
     {},
     element(
       "details",
-      { open: isOpen, toggle: ({ target }) => target.isConnected && toggled(key, target.open) },
+      { open: isOpen, toggle },
       element(
         "summary",
         { title: functions },
@@ -106,7 +114,7 @@ function stackLine(line, whole, { open, toggled }) {
         element("span", { class: "number" }, duration(ns)),
         element("span", { class: "functions cut quiet" }, functions),
       ),
-      ...wholeStack(line),
+      ...(isOpen ? wholeStack(line) : []),
     ),
   );
 }
@@ -118,13 +126,13 @@ function emptyText(answer, isQueued) {
 }
 
 // `stacks`: of stackLines(); `isQueued`: the unit mostly waits for a CPU; `open`: keys of lines that show
-// all, `toggled(key, isOpen)`: somebody opened or closed one; `all`: the address of all stacks.
+// all, `toggled(key, isOpen)`: somebody opened or closed one; `all(range)`: the address of all stacks.
 export function stacksList({ lines, ns, answer }, { isQueued, open, toggled, all }) {
   if (lines.length === 0) return [element("p", { class: "quiet" }, emptyText(answer, isQueued))];
   const list = lines.slice(0, MOST_STACKS).map((line) => stackLine(line, ns, { open, toggled }));
   const notes = [];
   const more = lines.length - list.length;
-  if (more > 0) notes.push(element("a", { href: all }, counted(more, "other stack")), " ");
+  if (more > 0) notes.push(element("a", { href: all(rangeOf(answer)) }, counted(more, "other stack")), " ");
   const { lost_of_any_seconds: lost = 0 } = answer;
   if (lost > 0) notes.push(`Samples of ${time(lost)} were lost; some may be of this unit.`);
   return [

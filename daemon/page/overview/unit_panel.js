@@ -167,7 +167,8 @@ export class UnitPanel {
       this.told = { name: row.name, answer: asked.value, stacks: stackLines(asked.value, isOwn) };
     const open = this.address.openStacks;
     const toggled = (key, isOpen) => this.toggled(row.name, key, isOpen);
-    const more = { isQueued: row.main === "cpu", open, toggled, all: this.stacks.href };
+    const all = (range) => flameAddress(range, row.cgroup);
+    const more = { isQueued: row.main === "cpu", open, toggled, all };
     if (this.put("stacks", ...stacksList(this.told.stacks, more)))
       note.textContent = wholeOf(this.told.stacks);
   }
