@@ -20,6 +20,13 @@ STACKS = [
 HOSTILE_STACKS = [("/" + name, "storage", name, 0, user(name), 1_000, 1) for name in HOSTILE]
 
 
+def many_stacks(unit):
+    """200, of 40 functions each."""
+    return [(f"/system.slice/{unit}", "answer", "socket", 0,
+             user(*[f"step_{depth}_{i % 20 if depth > 30 else 0}" for depth in range(36)], f"call_{i}") + kernel(*EPOLL),
+             1_000 - i, 5) for i in range(200)]
+
+
 def is_selected(cgroup, wanted):
     if wanted.startswith("/"):
         return wanted == "/" or cgroup == wanted or cgroup.startswith(wanted + "/")
@@ -29,7 +36,8 @@ def is_selected(cgroup, wanted):
 def answer(server, query):
     if server.mode == "unkept" and query["from"] != "-10min":
         return 404, {"error": "there is no snapshot in this range of time"}
-    kept = {"hostile": HOSTILE_STACKS, "plain": STACKS, "unkept": STACKS}.get(server.mode, [])
+    kept = {"hostile": HOSTILE_STACKS, "plain": STACKS, "unkept": STACKS,
+            "many": many_stacks(query["cgroup"])}.get(server.mode, [])
     tables, rows = Tables(), []
     for cgroup, what, site, lasts, frames, ms, waits in kept:
         if is_selected(cgroup, query["cgroup"]):

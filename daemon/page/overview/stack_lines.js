@@ -25,7 +25,7 @@ function keyOf(text) {
 function addStack(lines, table, row) {
   const [kind, site] = ["for", "site"].map((column) => table.text(row, column));
   const frames = table.framesOf(row, "stack");
-  const functions = tellingOf(frames).join(" < ");
+  const functions = tellingOf(frames).join(" < ") || "[no stack]";
   const key = keyOf(`${kind}\n${site}\n${functions}`);
   if (!lines.has(key)) {
     lines.set(key, { key, kind, site, functions, ns: 0, waits: 0, lastingNs: 0, stacks: new Map() });
