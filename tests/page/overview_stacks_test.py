@@ -13,7 +13,8 @@ from overview_case import OverviewCase
 PART = "#unit section:nth-of-type(5)"
 DATABASE = "?unit=postgresql.service"
 ASKED = "/api/v1/snapshots/merge"
-TOLD = f"document.querySelector({PART!r}) && !document.querySelector({PART!r}).innerText.includes('Asking')"
+TOLD = f"""document.querySelector({PART + ' summary, ' + PART + ' p'!r}) &&
+  !document.querySelector({PART!r}).innerText.includes('Asking')"""
 
 
 class Stacks(OverviewCase):
