@@ -51,7 +51,7 @@ class Stacks(OverviewCase):
         self.open_told("")  # the worst unit is shown before anybody chooses
         self.page.value(f"document.querySelector({PART + ' summary'!r}).focus()")
         self.press("Enter")
-        self.page.wait(f"document.querySelector({PART + ' details'!r}).open")
+        self.page.wait(f"document.querySelector({PART + ' details[open] .stack'!r})")
         self.assertEqual(self.texts(f"{PART} details[open] .stack li"),
                          ["tcp_recvmsg [kernel]", "__x64_sys_recvfrom [kernel]", "do_syscall_64 [kernel]",
                           "entry_SYSCALL_64 [kernel]", "recv server", "PQexec server", "handle server", "main server"])
@@ -69,7 +69,7 @@ class Stacks(OverviewCase):
     def test_stacks_that_differ_in_the_kernel_are_one_line_with_the_heaviest(self):
         self.open_told()
         self.click(f"{PART} summary")
-        self.page.wait(f"document.querySelector({PART + ' details'!r}).open")
+        self.page.wait(f"document.querySelector({PART + ' details[open] .stack'!r})")
         self.assertIn("Of 2 stacks that differ in the kernel, this one has 75 %.", self.text(f"{PART} details p"))
         self.assertEqual(self.text(f"{PART} .stack li"), "ep_poll [kernel]")
 

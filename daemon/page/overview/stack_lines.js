@@ -22,15 +22,17 @@ function keyOf(text) {
   return (hash >>> 0).toString(36);
 }
 
-function addStack(lines, table, row) {
+// `functions`: of stacks that were seen before.
+function addStack({ lines, functions }, table, row) {
   const [kind, site] = ["for", "site"].map((column) => table.text(row, column));
   const frames = table.framesOf(row, "stack");
-  const functions = tellingOf(frames).join(" < ") || "[no stack]";
-  const key = keyOf(`${kind}\n${site}\n${functions}`);
-  if (!lines.has(key)) {
-    lines.set(key, { key, kind, site, functions, ns: 0, waits: 0, lastingNs: 0, stacks: new Map() });
+  if (!functions.has(frames)) functions.set(frames, tellingOf(frames).join(" < ") || "[no stack]");
+  const text = functions.get(frames);
+  const place = `${kind}\n${site}\n${text}`;
+  if (!lines.has(place)) {
+    lines.set(place, { place, kind, site, text, ns: 0, waits: 0, lastingNs: 0, stacks: new Map() });
   }
-  const line = lines.get(key);
+  const line = lines.get(place);
   const { ns, episodes, progressNs } = table.amounts(row);
   line.ns += ns;
   line.waits += episodes;
@@ -42,9 +44,9 @@ function addStack(lines, table, row) {
 // of all.
 export function stackLines(answer, isOwn) {
   const table = new StackTable(answer);
-  const lines = new Map();
-  for (const row of table.rows) if (isOwn(table.text(row, "cgroup"))) addStack(lines, table, row);
-  const list = [...lines.values()].sort((a, b) => b.ns - a.ns);
+  const sums = { lines: new Map(), functions: new Map() };
+  for (const row of table.rows) if (isOwn(table.text(row, "cgroup"))) addStack(sums, table, row);
+  const list = [...sums.lines.values()].sort((a, b) => b.ns - a.ns);
   return { lines: list, ns: list.reduce((sum, line) => sum + line.ns, 0), answer };
 }
 
@@ -92,7 +94,8 @@ function wholeStack(line) {
 
 // The whole stack is made when somebody wants to see it.
 function stackLine(line, whole, { open, toggled }) {
-  const { key, kind, site, functions, ns } = line;
+  const { kind, site, text, ns } = line;
+  const key = keyOf(line.place);
   const purpose = kindWord(kind) + (site === "" ? "" : `: ${visible(site)}`);
   const isOpen = open.has(key);
   const toggle = ({ target: details }) => {
@@ -108,11 +111,11 @@ function stackLine(line, whole, { open, toggled }) {
       { open: isOpen, toggle },
       element(
         "summary",
-        { title: functions },
+        { title: text },
         element("span", { class: "cut" }, kindMark(kind), purpose),
         element("span", { class: "number" }, portion(ns / whole)),
         element("span", { class: "number" }, duration(ns)),
-        element("span", { class: "functions cut quiet" }, functions),
+        element("span", { class: "functions cut quiet" }, text),
       ),
       ...(isOpen ? wholeStack(line) : []),
     ),
