@@ -88,6 +88,14 @@ class Overview(Keyboard, OverviewCase):
         self.assertRegex(self.parameter("to"), "^2026-11-20T12:09:40")
         self.assertEqual(self.parameter("cgroup"), "/system.slice/postgresql.service")
 
+    def test_what_is_folded_opens_and_the_page_stays(self):
+        self.open()
+        for summary in (".heat-table summary", ".stacks summary"):
+            self.focus_by_tab(summary)
+            self.press("Enter")
+            self.page.wait(f"document.querySelector({summary!r}).parentElement.open")
+        self.assertEqual(self.page.value("location.pathname"), "/")
+
     def test_a_box_of_the_graph_is_chosen(self):
         self.open(query="?view=graph")
         self.focus_by_tab("#graph [data-name='postgresql.service']")

@@ -14,7 +14,7 @@ class OverviewCase(unittest.TestCase):
     def setUp(self):
         self.server.mode, self.server.refused, self.server.details = "plain", set(), True
         self.server.uptime, self.server.revision, self.server.before = 3600.0, "0123456789ab", 3600.0
-        self.server.hours, self.server.window = True, None
+        self.server.hours, self.server.window, self.server.lost = True, None, 0.0
         self.server.requests.clear()
 
     def open(self, mode="plain", query="", ready=TOLD):

@@ -54,6 +54,12 @@ class Recorded(unittest.TestCase):
         page.wait("document.querySelector('#unit .chain')?.innerText.includes('nightly-report') && "
                   "document.getElementById('unit-title').innerText === 'ledger.service'")
 
+    def test_the_panel_says_in_which_functions(self):
+        page = self.open("?unit=ledger.service")
+        stack = page.value("document.querySelector('#unit .stacks summary').innerText.split('\\n')")
+        self.assertEqual(stack[:3], ["lock: file-lock", "100 %", "6 min 1 s"])
+        self.assertTrue(stack[3].startswith("flock < fcntl_flock < answer.<locals>.reply (<string>) < "), stack[3])
+
     def test_its_stacks_lead_to_the_lock(self):
         page = self.open()
         stacks = page.value("document.querySelector('#range-flame').href.split('/').at(-1)")
@@ -73,5 +79,5 @@ class Recorded(unittest.TestCase):
 if __name__ == "__main__":
     with browser.opened() as CHROMIUM:
         SERVER = server.Server(sys.argv[1])
-        SERVER.recording = recording.Recording(recording.FILE)
+        SERVER.recording = recording.Recording.of(recording.FILE)
         browser.run_tests(sys.argv[2:])

@@ -38,6 +38,11 @@ class Recorder:
         self.answers[question(path, query)] = [status, path, answer]
         return status, answer
 
+    @property
+    def last(self):
+        """The last answer to each question, as a Recording takes them."""
+        return {asked: [status, answer] for asked, (status, _, answer) in self.answers.items()}
+
     def write(self, file, slice_, units):
         """Of these units below a slice of cgroups: one answer a line, in the order of the questions."""
         parts = OfIncident(slice_, units)
@@ -54,8 +59,12 @@ class Recorder:
 class Recording:
     """Answers as the daemon did."""
 
-    def __init__(self, file):
-        self.answers = json.loads(pathlib.Path(file).read_text())
+    def __init__(self, answers):
+        self.answers = answers
+
+    @classmethod
+    def of(cls, file):
+        return cls(json.loads(pathlib.Path(file).read_text()))
 
     def answer(self, path, query):
         asked = question(path, query)
@@ -92,7 +101,7 @@ def opened(chromium, address, query=""):
 
 def pictures(chromium, pages, file=FILE):
     """Of the pages over a recording: PNG by name."""
-    pages.recording = Recording(file)
+    pages.recording = Recording.of(file)
     page = opened(chromium, pages.address)
     first, stacks = page.picture(), page.value("document.querySelector('#range-flame').href.split('/').at(-1)")
     page.close()

@@ -10,6 +10,7 @@ import urllib.parse
 import fixture
 import hours_fixture
 import overview_fixture
+import stacks_fixture
 
 TYPES = {"/flame": ("flame.html", "text/html; charset=utf-8"),
          "/": ("overview.html", "text/html; charset=utf-8"),
@@ -52,7 +53,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.server.recording:
             return self.server.recording.answer(path, query)
         mode = self.server.mode
-        if "lengths" in query or path == "/api/v1/snapshots":
+        if "lengths" in query or path == "/api/v1/snapshots" or self.is_of_unit(path, query):
             self.server.hold.wait(30)
         if path in self.server.refused:
             return 401, {"error": "this needs a password: see web.config_file"}
@@ -60,6 +61,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return 200, overview_fixture.ANSWERS[path](self.server, query)
         if path == "/api/v1/snapshots" and self.server.hours:
             return 200, hours_fixture.listed(query)
+        if self.is_of_unit(path, query):
+            return stacks_fixture.answer(self.server, query)
         if mode == "off":
             return 503, {"error": "stacks are not sampled; set snapshots.enabled to true"}
         if path == "/api/v1/snapshots":
@@ -70,6 +73,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if path == "/api/v1/snapshots/difference":
             return 200, fixture.answer(minutes_of(query), minutes_of(query, "base_"), stacks)
         return 404, {"error": "there is nothing at " + path}
+
+    @staticmethod
+    def is_of_unit(path, query):
+        """Of the page `/`; /flame asks for the stacks of all."""
+        return path == "/api/v1/snapshots/merge" and "cgroup" in query
 
     def send_json(self, status, value):
         self.send(status, "application/json", json.dumps(value).encode())
@@ -113,7 +121,8 @@ class Server(http.server.ThreadingHTTPServer):
         self.refused = set()  # paths
         self.uptime, self.revision = 3600.0, "0123456789ab"
         self.requests = []
-        self.hold = threading.Event()  # cleared: answers with lengths, or of snapshots, wait
+        self.lost = 0.0  # seconds of samples in snapshots
+        self.hold = threading.Event()  # cleared: answers with lengths, of snapshots, or of a unit's stacks wait
         self.hold.set()
         threading.Thread(target=self.serve_forever, daemon=True).start()
 

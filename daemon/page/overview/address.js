@@ -3,7 +3,17 @@
 // at its default is left out.
 import { SPANS } from "./hours.js";
 
-const DEFAULTS = { unit: "", view: "units", sort: "trouble", find: "", span: "", from: "", to: "", all: "" };
+const DEFAULTS = {
+  unit: "",
+  view: "units",
+  sort: "trouble",
+  find: "",
+  span: "",
+  from: "",
+  to: "",
+  all: "",
+  stacks: "",
+};
 const VIEWS = new Set(["units", "graph"]);
 const SPAN_NAMES = new Set(["", ...Object.keys(SPANS)]);
 
@@ -42,16 +52,27 @@ export class Address {
     return `?${parameters}`.replaceAll("%3A", ":");
   }
 
+  // Another unit has other stacks.
+  after(changes) {
+    const isOther = changes.unit !== undefined && changes.unit !== this.state.unit;
+    return { ...this.state, ...(isOther && { stacks: "" }), ...changes };
+  }
+
   // The address with these changes.
   link(changes) {
-    return Address.query({ ...this.state, ...changes });
+    return Address.query(this.after(changes));
+  }
+
+  // Keys of the stacks that are shown whole.
+  get openStacks() {
+    return new Set(this.state.stacks.split(".").filter((key) => key !== ""));
   }
 
   // Going back undoes it, unless it `replaces` the present address: of letters that are typed, only
   // the last ones matter.
   set(changes, replaces = false) {
     const query = this.link(changes);
-    this.state = { ...this.state, ...changes };
+    this.state = this.after(changes);
     const path = location.pathname + (query === "?" ? "" : query);
     if (path === location.pathname + location.search) return;
     if (replaces) history.replaceState(null, "", path);

@@ -24,7 +24,7 @@ export function listenToKeys(actions, clear) {
       return;
     }
     // On these, Enter is theirs; a dialog that was closed may still have the focus for a moment.
-    const used = event.target instanceof Element && event.target.closest("a, button, [role=button]");
+    const used = event.target instanceof Element && event.target.closest("a, button, summary, [role=button]");
     if (event.key === "Enter" && used && !help.contains(used)) return;
     if (!Object.hasOwn(actions, event.key)) return;
     event.preventDefault();

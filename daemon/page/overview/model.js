@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the daemon's answers to what is shown of a unit.
-import { visible } from "../script/names.js";
+import { pathsAbove, visible } from "../script/names.js";
 import { STACKED } from "../shared/kinds.js";
 import { time, upperBound } from "../shared/numbers.js";
 import { knownSteps } from "../shared/steps.js";
@@ -84,6 +84,7 @@ class UnitRow {
     Object.assign(this, { name, cgroup, kinds: {}, lengths: {}, steps: {}, on: new Map(), sites: [] });
     Object.assign(this, { running: 0, work: 0, timer: 0, unknown: 0, throttled: 0, takers: [] });
     Object.assign(this, { stuck: 0, oldest: 0, oldestEstimated: false, stalls: [], before: null });
+    this.cgroups = new Set();
     this.tellsSites = true; // to this client
     this.tellsRunning = true;
     this.changed = false; // it waits significantly longer than before
@@ -113,6 +114,7 @@ class UnitRow {
     this.throttled += unit.runqueue.throttled?.waiting ?? 0;
     this.unknown += unit.waits?.unknown ?? 0;
     this.variance += (unit.waits?.error ?? 0) ** 2;
+    this.cgroups.add(unit.cgroup);
     if (unit.cgroup.length < this.cgroup.length) this.cgroup = unit.cgroup;
   }
 
@@ -217,6 +219,18 @@ export function unitRows(units, stalls, changes) {
   addBefore(rows, changes);
   for (const row of rows.values()) row.finish();
   return rows;
+}
+
+// Returns a function that says whether what is in a cgroup is of the unit, where the daemon was asked for
+// that unit: it answers for what is below, too, which may be a unit with a row of its own.
+export function ownershipOf(name, rows) {
+  const owners = new Map();
+  for (const row of rows.values()) for (const cgroup of row.cgroups) owners.set(cgroup, row.name);
+  return (path) => {
+    const above = pathsAbove(path).filter((each) => each !== "/" || path === "/");
+    const known = above.findLast((each) => owners.has(each));
+    return known === undefined ? name !== NO_UNIT : owners.get(known) === name;
+  };
 }
 
 // Steps are always those of the last ten minutes, also beside a range of them.

@@ -255,6 +255,15 @@ class Overview {
     return this.worst;
   }
 
+  // An answer or a refusal about the shown unit's stacks; undefined: not known yet.
+  unitStacks() {
+    const { status, units, why, range } = this.answers;
+    if (status.value?.access?.details === false) return { error: "This client may not see stacks." };
+    const missing = units.value.total.waits === null ? why.value?.sources?.sites?.missing : undefined;
+    if (missing) return { error: `There are none: ${missing}.` };
+    return this.questions.stacksOf(this.rows, range);
+  }
+
   showUnit(name, steps, isPast) {
     this.questions.unit = name;
     if (name === "") {
@@ -271,6 +280,8 @@ class Overview {
       isPast,
       isOld,
       lengths: stripUnit === name ? strip.value : undefined,
+      stacks: this.unitStacks(),
+      rows: this.rows,
     });
   }
 }

@@ -2,6 +2,7 @@
 import { ask } from "./client.js";
 import { Hours, SPANS } from "./hours.js";
 import { unitsOfChanges } from "./old_rows.js";
+import { UnitStacks } from "./unit_stacks.js";
 
 const FEW_UNITS = 120;
 const NOW = 60; // seconds
@@ -20,11 +21,12 @@ const BLAME_IS_OLD = {
 
 // What the daemon is asked, and how often.
 export class Questions {
-  // `changed()`: the snapshots of the strip say more.
+  // `changed()`: snapshots say more, of the strip or of the unit's stacks.
   constructor(address, changed) {
     this.address = address;
     this.unit = ""; // of which more is asked
     this.hours = new Hours((...what) => this.once(...what), changed);
+    this.stacks = new UnitStacks((...what) => this.once(...what), changed);
     this.forget();
   }
 
@@ -37,6 +39,7 @@ export class Questions {
     this.stripUnit = "";
     this.then = { key: "" };
     this.hours.forget();
+    this.stacks.forget();
   }
 
   // What needs a login is not requested again, or the browser would ask for the password each time.
@@ -74,6 +77,11 @@ export class Questions {
   aboutUnit(rows, window) {
     const selector = this.selector(rows);
     return { ...selector, ...window, limit: selector.cgroup === "/" ? 1000 : 5 };
+  }
+
+  // Where the wanted unit waited; undefined: nobody knows yet.
+  stacksOf(rows, range) {
+    return rows.has(this.unit) ? this.stacks.of(this.selector(rows).cgroup, range) : undefined;
   }
 
   // Of the last ten minutes, for the strip; and how long the waits of the wanted unit were.

@@ -6,14 +6,17 @@ import { flameAddress } from "./address.js";
 import { chainOf } from "./chain.js";
 import { HeatMap } from "./heat_map.js";
 import { Lengths } from "./lengths.js";
-import { unitNameOf } from "./model.js";
+import { ownershipOf, unitNameOf } from "./model.js";
+import { stackLines, stacksList, wholeOf } from "./stack_lines.js";
 import { sitesTable, stallsTable, threadsTable, unitPicture } from "./unit_parts.js";
 
 const LENGTHS_ARE_NEW =
   "Snapshots keep how long threads waited in all, not how long each wait was: of a time before the last " +
   "10 minutes there is no such picture.";
 
-// The chosen unit: whom it waits for, where, since when, what is stuck, its threads.
+const USED = ["a", "summary"].flatMap((tag) => [`${tag}:hover`, `${tag}:focus`]).join();
+
+// The chosen unit: whom it waits for, where, since when, what is stuck, its stacks and threads.
 export class UnitPanel {
   // `choose(name)`: "" closes it.
   constructor(address, choose) {
@@ -24,6 +27,7 @@ export class UnitPanel {
     this.title = element("h2", { id: "unit-title" });
     this.path = element("span", { class: "path cut quiet" });
     this.stacks = element("a", {}, "stacks");
+    this.told = null; // {name, answer, stacks}: what stacks were made from
     this.parts = new Map();
     this.panel.append(element("header", {}, this.back, this.title, this.path));
     for (const [name, title] of [
@@ -31,6 +35,7 @@ export class UnitPanel {
       ["stalls", "Stuck now"],
       ["sites", "Where it waits"],
       ["lengths", "How long"],
+      ["stacks", "Its heaviest stacks"],
       ["minutes", "Last 10 minutes"],
       ["threads", "Its threads now"],
     ]) {
@@ -63,15 +68,18 @@ export class UnitPanel {
     );
   }
 
-  // Replaces a part only if it says something else now, and not while somebody uses a link in it.
+  // Replaces a part only if it says something else now, and not while somebody uses something in it, unless
+  // that is of another unit. Returns whether it says this now.
   put(name, ...nodes) {
     const part = this.parts.get(name);
     const box = element("div", {}, ...nodes);
     const text = box.innerHTML;
     part.section.hidden = nodes.length === 0 || nodes[0] === null;
-    if (part.text === text || part.body.querySelector("a:hover, a:focus")) return;
+    if (part.text === text) return true;
+    if (part.text !== null && part.body.querySelector(USED)) return false;
     part.text = text;
     part.body.replaceChildren(...box.childNodes);
+    return true;
   }
 
   refused(sentence) {
@@ -84,9 +92,10 @@ export class UnitPanel {
 
   // `row`: undefined if the unit is not among those that the daemon told; `why`, `top`: answers or
   // refusals about it, undefined before the first one.
-  // `lengths`: an answer that has those of the unit, undefined before the first one.
+  // `lengths`: an answer that has those of the unit, undefined before the first one; `stacks`: one about
+  // these, or a refusal; `rows`: of all units.
   // `isOld`: only snapshots know of the range.
-  show(name, { row, why, top, steps, range, isPast, isOld = false, lengths }) {
+  show(name, { row, why, top, steps, range, isPast, isOld = false, lengths, stacks, rows }) {
     if (this.shown !== name) for (const part of this.parts.values()) part.text = null;
     this.shown = name;
     this.panel.hidden = false;
@@ -97,7 +106,7 @@ export class UnitPanel {
     this.path.title = row ? visible(row.cgroup) : "";
     if (!row) {
       this.parts.get("lengths").section.hidden = true;
-      for (const part of ["stalls", "sites", "minutes", "threads"]) this.put(part, null);
+      for (const part of ["stalls", "sites", "stacks", "minutes", "threads"]) this.put(part, null);
       this.put("chain", this.refused("There is no such unit, or it neither waited nor ran in this time."));
       return;
     }
@@ -109,6 +118,7 @@ export class UnitPanel {
       : this.refused("This client may not see where threads wait.");
     this.put("sites", sites);
     this.showLengths(name, row, isOld ? null : lengths, range);
+    this.showStacks(row, stacks, ownershipOf(name, rows));
     this.put("minutes", unitPicture(row, steps, range));
     this.showThreads(name, row, top, isPast);
   }
@@ -143,6 +153,33 @@ export class UnitPanel {
     }
     note.textContent = answer.total.waits === null ? "waits for a CPU alone: no stacks" : "last 10 minutes";
     this.heat.show(lengths, { range, name: visible(name) });
+  }
+
+  showStacks(row, asked, isOwn) {
+    const { note } = this.parts.get("stacks");
+    const sentence = asked === undefined ? "Asking the daemon…" : asked.error;
+    if (sentence !== undefined) {
+      note.textContent = "";
+      this.put("stacks", this.refused(sentence));
+      return;
+    }
+    if (this.told?.answer !== asked.value || this.told.name !== row.name)
+      this.told = { name: row.name, answer: asked.value, stacks: stackLines(asked.value, isOwn) };
+    const open = this.address.openStacks;
+    const toggled = (key, isOpen) => this.toggled(row.name, key, isOpen);
+    const all = (range) => flameAddress(range, row.cgroup);
+    const more = { isQueued: row.main === "cpu", open, toggled, all };
+    if (this.put("stacks", ...stacksList(this.told.stacks, more)))
+      note.textContent = wholeOf(this.told.stacks);
+  }
+
+  // Somebody opened or closed a stack: from now on this unit is chosen.
+  toggled(unit, key, isOpen) {
+    const open = this.address.openStacks;
+    if (open.has(key) === isOpen) return;
+    if (isOpen) open.add(key);
+    else open.delete(key);
+    this.address.set({ unit, stacks: [...open].join(".") }, true);
   }
 
   showThreads(name, row, top, isPast) {
