@@ -119,6 +119,18 @@ while time.monotonic() < until:
                 os.pwrite(out, page, 0)
     pages.close()
 """
+# The same by calls for the file.
+READS = """
+import os, random, sys, time
+path, seconds = sys.argv[1:]
+file = os.open(path, os.O_RDONLY)
+os.posix_fadvise(file, 0, 0, os.POSIX_FADV_RANDOM)
+until = time.monotonic() + float(seconds)
+while time.monotonic() < until:
+    os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+    for at in random.sample(range(0, os.fstat(file).st_size, 4096), 512):
+        os.pread(file, 1, at)
+"""
 
 
 class WaitedOn(WaitedOnCase):
@@ -361,6 +373,23 @@ class WaitedOn(WaitedOnCase):
                     SECONDS).wait(30)
         self.until_told()
         self.expect_on_disk("copier", copier, disk)
+
+    def test_a_file_of_an_overlay_is_on_the_disk_below(self):
+        """As those of containers are, for calls by descriptor, too."""
+        disk, reader = self.new_disk(), self.new_unit("reader")
+        self.pages_on(disk)
+        folders = {name: disk.path / name for name in ("upper", "work", "merged")}
+        for folder in folders.values():
+            folder.mkdir()
+        options = f"lowerdir={disk.path},upperdir={folders['upper']},workdir={folders['work']}"
+        mounted = subprocess.run(["mount", "-t", "overlay", "overlay", "-o", options, folders["merged"]],
+                                 capture_output=True, text=True, check=False)
+        if mounted.returncode:
+            self.skipTest(f"no overlay: {mounted.stderr}")
+        self.addCleanup(subprocess.run, ["umount", "--lazy", folders["merged"]], check=True)
+        self.run_in(reader, sys.executable, "-c", READS, folders["merged"] / "pages", SECONDS).wait(30)
+        self.until_told()
+        self.expect_on_disk("reader", reader, disk)
 
     def test_a_page_fault_that_lasts_waits_on_the_disk_of_the_file(self):
         disk, reader = self.new_disk(), self.new_unit("reader")

@@ -88,7 +88,7 @@ TEST(Sentences, WhatIsUnknownIsAskedByWhatIsWaitedFor) {
   EXPECT_EQ(
       said(WaitFor::Storage, "storage"),
       "app: 1.0 threads wait for storage; on which device is unknown, because its file was not "
-      "seen: page faults, io_uring and calls that name a file by its path have none");
+      "seen: neither a page or block nor a descriptor of its call tells it");
   EXPECT_EQ(said(WaitFor::Memory, "reclaim"),
             "app: 1.0 threads wait for memory (reclaim); who has it is unknown, because memory has "
             "no owner; see memory.high and memory.max");
