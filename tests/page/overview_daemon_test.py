@@ -61,7 +61,7 @@ class RealDaemon(unittest.TestCase):
     def setUp(self):
         self.units = Units()
         self.addCleanup(self.units.end)
-        self.daemon = daemon.Daemon.start(**daemon.DEFAULTS)
+        self.daemon = daemon.Daemon.start(**{**daemon.DEFAULTS, "snapshots.interval": "10s"})
         self.addCleanup(self.daemon.stop)
 
     def open(self, **query):
@@ -127,6 +127,15 @@ class RealDaemon(unittest.TestCase):
         page.wait("document.querySelectorAll('#unit .chain li').length >= 4")
         names = page.value("[...document.querySelectorAll('#unit .chain .name')].map(each => each.innerText)")
         self.assertTrue(any("nightly-report" in name for name in names[3:]), names)
+        page.value("document.querySelector('tr[data-unit=\"ledger.service\"] td').click()")
+        page.wait("document.getElementById('unit-title').innerText === 'ledger.service'")
+        page.wait("document.querySelector('#unit .stacks summary')?.innerText.startsWith('lock: file-lock')")
+        line = page.value("document.querySelector('#unit .stacks summary').innerText.split('\\n')")
+        self.assertGreater(float(line[1].split()[0]), 50, line)
+        self.assertTrue(line[3].startswith("flock < "), line)
+        page.value("document.querySelector('#unit .stacks summary').click()")
+        page.wait("[...document.querySelectorAll('#unit .stack li')].some(frame => frame.innerText.includes('flock') &&"
+                  " frame.innerText.endsWith('[kernel]'))")
         page.value("document.getElementById('to-graph').click()")
         page.wait("document.querySelector('#graph [data-name=\"nightly-report.service\"].cause')")
         self.assertEqual(problems(page), [])
