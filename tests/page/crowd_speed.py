@@ -29,7 +29,6 @@ UNITS, PROCESSES = 60, 10_000
 KNOWN = 65  # seconds until the daemon has seen them for a minute
 SETTLED = 7  # seconds in which the page has asked all of its questions
 QUERIES = ("", "?all=true")
-TICKS = os.sysconf("SC_CLK_TCK")
 # One in ten waits for a lock that the first one holds; the others wait for work.
 CROWD = """
 import fcntl, json, os, signal, sys
@@ -70,16 +69,11 @@ class Crowd:
             one.remove()
 
 
-def cpu_seconds(pid):
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
-
-
 def measure_live(chromium, shown, name):
     """Of the page that the daemon serves itself."""
-    before, begin = cpu_seconds(shown.pid), time.monotonic()
+    before, begin = speed.cpu_seconds(shown.pid), time.monotonic()
     are_fast = [speed.measure(chromium, f"127.0.0.1:{shown.port}", name, query) for query in QUERIES]
-    taken, seconds = cpu_seconds(shown.pid) - before, time.monotonic() - begin
+    taken, seconds = speed.cpu_seconds(shown.pid) - before, time.monotonic() - begin
     print(f"meanwhile the daemon took {100 * taken / seconds:.0f} % of a CPU", flush=True)
     return all(are_fast)
 

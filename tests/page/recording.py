@@ -13,6 +13,10 @@ from recorded_parts import OfIncident
 FILE = pathlib.Path(__file__).resolve().parents[1] / "data" / "incident.json"
 WIDTH, HEIGHT = 1400, 900
 SETTLED = "new Promise(done => setTimeout(done, 2000))"
+# As a whole: edges of what is drawn again in part differ by a shade.
+DRAW_AGAIN = """new Promise(done => { const {style} = document.documentElement; style.display = 'none';
+  requestAnimationFrame(() => requestAnimationFrame(() => { style.display = '';
+    requestAnimationFrame(() => requestAnimationFrame(done)); })); })"""
 SHOWN = ("", "?unit=ledger.service", "?view=graph")
 
 
@@ -93,9 +97,12 @@ def opened(chromium, address, query=""):
     page = chromium.open(f"http://{address}/{query}")
     page.call("Emulation.setDeviceMetricsOverride", width=WIDTH, height=HEIGHT, deviceScaleFactor=1, mobile=False)
     page.media("light")
-    page.call("Emulation.setScrollbarsHidden", hidden=True)
-    page.wait(DRAWN if query.startswith("flame") else f"{TOLD} && document.querySelector('#unit .heat-map')")
+    # Emulation.setScrollbarsHidden is now and then forgotten where the host is busy.
+    page.value("document.documentElement.style.scrollbarWidth = 'none'; 0")
+    page.wait(DRAWN if query.startswith("flame") else
+              f"{TOLD} && document.querySelector('#unit .heat-map') && document.querySelector('#unit .stacks')")
     page.value(SETTLED)
+    page.value(DRAW_AGAIN)
     return page
 
 

@@ -3,6 +3,8 @@
 
 Usage: speed.py ASSETS; configuring makes them: build-test/plain/daemon/page/assets.
 """
+import os
+import pathlib
 import sys
 import time
 
@@ -16,6 +18,7 @@ SIZES = ((60, ""), (1000, ""), (1000, "?all=true"))
 FIRST_PAINT = 1000  # milliseconds at most
 UPDATE = 50  # milliseconds at most
 FRAMES = 50  # a second at least: of 60, and other work of the host takes some
+TICKS = os.sysconf("SC_CLK_TCK")
 COUNT_FRAMES = """(() => { window.frames_ = []; const count = (at) => { window.frames_.push(at);
   if (window.frames_.length < 100000) requestAnimationFrame(count); }; requestAnimationFrame(count); })()"""
 
@@ -24,6 +27,23 @@ def busy_seconds(page):
     """Of the page's main thread so far: scripts, styles and layout."""
     metrics = {each["name"]: each["value"] for each in page.call("Performance.getMetrics")["metrics"]}
     return sum(metrics[name] for name in ("ScriptDuration", "RecalcStyleDuration", "LayoutDuration"))
+
+
+def cpu_seconds(pid):
+    """Of a process and of all that it started, so far."""
+    seconds, parents = {}, {}
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            number, _, rest = stat.read_text().partition(" (")
+        except OSError:
+            continue  # it has ended
+        fields = rest.rpartition(") ")[2].split()
+        parents[int(number)], seconds[int(number)] = int(fields[1]), (int(fields[11]) + int(fields[12])) / TICKS
+
+    def is_of(one):
+        return one == pid or (one in parents and is_of(parents[one]))
+
+    return sum(taken for one, taken in seconds.items() if is_of(one))
 
 
 def update_seconds(page):
@@ -36,7 +56,7 @@ def update_seconds(page):
 
 
 def brushing(page):
-    """Frames a second while a range is dragged, and the longest time between two."""
+    """While a range is dragged: frames a second, the longest time between two, and the CPU time of one."""
     box = page.value("""(() => { const {x, y, width, height} =
       document.querySelector('#strip svg').getBoundingClientRect(); return [x, y, width, height]; })()""")
     left, top, width, height = box
@@ -48,15 +68,17 @@ def brushing(page):
         page.call("Input.dispatchMouseEvent", type=kind, x=x, y=middle, button="left", buttons=1, clickCount=1)
 
     mouse("mousePressed", 0)
+    before = cpu_seconds(page.browser.process.pid)
     first = page.value("performance.now()")
     for i in range(MOVES):
         mouse("mouseMoved", i / MOVES)
         time.sleep(1 / 60)
     last = page.value("performance.now()")
+    taken = cpu_seconds(page.browser.process.pid) - before
     mouse("mouseReleased", 1)
     frames = [at for at in page.value("window.frames_") if first <= at <= last]
     gaps = [b - a for a, b in zip(frames, frames[1:])]
-    return 1000 * len(frames) / (last - first), max(gaps)
+    return 1000 * len(frames) / (last - first), max(gaps), taken / len(frames)
 
 
 def measure(chromium, address, name, query):
@@ -70,10 +92,10 @@ def measure(chromium, address, name, query):
         paint = page.value("performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN")
         rows = page.value("document.querySelectorAll('#units tbody tr').length")
         update = 1000 * update_seconds(page)
-        frames, longest = brushing(page)
+        frames, longest, cpu = brushing(page)
         print(f"{name}{query and ' with ' + query}, {rows} rows: first paint after {paint:.0f} ms, "
               f"an update takes {update:.0f} ms, {frames:.0f} frames a second while a range is dragged, "
-              f"the longest after {longest:.0f} ms", flush=True)
+              f"the longest after {longest:.0f} ms, each takes {1000 * cpu:.1f} ms of all CPUs", flush=True)
         return paint < FIRST_PAINT and update < UPDATE and frames >= FRAMES
     finally:
         page.close()
