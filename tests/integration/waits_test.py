@@ -74,7 +74,8 @@ class Sleeps(Case):
             self.expect_equal(f"sleeps of {seconds} s in ({below}, {2 * below}] s", 1,
                               sleep.at_most(2 * below) - sleep.at_most(below))
             self.expect_equal("sleeps", 1, sleep.count)
-            self.expect_close("its seconds", seconds, sleep.seconds)
+            # What the program asked for is no truth: a busy host wakes it later.
+            self.expect_close("its seconds (program's clock)", window.waits("sleep")[1], sleep.seconds)
 
     def test_sleeper_that_is_moved_between_cpus(self):
         """D12: the affinity of the sleeper flips every millisecond; no sleep is split, doubled or
