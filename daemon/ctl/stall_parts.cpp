@@ -55,7 +55,8 @@ std::string deed_text(const Json& holder) {
   const Json& seconds = member(holder, "does_seconds");
   if (!seconds.is_number()) return ", " + does;
   const bool is_estimated = member(holder, "does_estimated") == Json(true);
-  return ", " + does + ", for " + (is_estimated ? "~" : "") +
+  const char* const or_waits = does == "runs" ? " or waits for a CPU" : "";
+  return ", " + does + or_waits + ", for " + (is_estimated ? "~" : "") +
          duration_text(std::chrono::duration<double>(seconds.get<double>())) + " now";
 }
 

@@ -51,15 +51,16 @@ ChainedBlock chained(const EndedBlock& block, const offcpud_sample& sample, Wait
 }
 
 // The pieces of one wait are sampled together, so equal ones are one amount.
-ChainSums::Rows ChainSums::divide(const ChainedBlock& wait, const std::string& on,
-                                  const IntervalChains& chains, bool is_whole) {
+ChainSums::Rows ChainSums::divide(const ChainedBlock& wait, std::uint64_t from_ns,
+                                  const std::string& on, const IntervalChains& chains,
+                                  bool is_whole) {
   Rows rows;
   if (pieces_ >= kMostPieces) {
-    const auto whole_ns = static_cast<double>(wait.ended_ns - wait.since_ns);
+    const auto whole_ns = static_cast<double>(wait.ended_ns - from_ns);
     rows[{wait.wait_for, on, {}, ChainWaits::End::Unknown, {}}].time.ns = whole_ns;
     return rows;
   }
-  chains.divide(wait, [&](const IntervalChains::Piece& piece) {
+  chains.divide(wait, from_ns, [&](const IntervalChains::Piece& piece) {
     ++pieces_;
     Path path;
     path.reserve(piece.steps.size());
@@ -99,16 +100,14 @@ std::size_t ChainSums::add_path(Rows& rows, std::size_t in_all, const Key& key, 
 
 void ChainSums::add(std::span<const ChainedBlock> waits, std::uint64_t begin_ns,
                     const IntervalChains& chains, bool is_whole) {
-  for (const ChainedBlock& each : waits) {
-    if (each.kind == OFFCPUD_BLOCKED_CHILD) continue;
-    if (!actionable(each.wait_for) || each.peer.kind != WaitPeer::Kind::Process ||
-        each.peer.tid == 0 || each.since_ns == 0 || each.ended_ns <= begin_ns) {
+  for (const ChainedBlock& wait : waits) {
+    if (wait.kind == OFFCPUD_BLOCKED_CHILD) continue;
+    if (!actionable(wait.wait_for) || wait.peer.kind != WaitPeer::Kind::Process ||
+        wait.peer.tid == 0 || wait.since_ns == 0 || wait.ended_ns <= begin_ns) {
       continue;
     }
-    ChainedBlock wait = each;
-    wait.since_ns = std::max(wait.since_ns, begin_ns);
     const std::string on = names_.on(wait.peer, wait.wait_for);
-    const Rows pieces = divide(wait, on, chains, is_whole);
+    const Rows pieces = divide(wait, std::max(wait.since_ns, begin_ns), on, chains, is_whole);
     cgroups_.add(paths_.of(wait.cgroup_id), pieces, wait.stands_for);
     if (wait.local_tgid == 0) continue;  // nobody can ask for it
     processes_.add({wait.local_tgid, wait.process_start_ns}, pieces, wait.stands_for);

@@ -82,7 +82,7 @@ class ChainSums {
     }
   };
 
-  [[nodiscard]] Rows divide(const ChainedBlock& wait, const std::string& on,
+  [[nodiscard]] Rows divide(const ChainedBlock& wait, std::uint64_t from_ns, const std::string& on,
                             const IntervalChains& chains, bool is_whole);
   // Returns by how many paths `rows` has grown.
   static std::size_t add_path(Rows& rows, std::size_t in_all, const Key& key, const Sum& of_wait,

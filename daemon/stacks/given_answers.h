@@ -34,7 +34,7 @@ class GivenAnswers {
     std::uint32_t tid = 0, tgid = 0;  // who gave it
     std::uint64_t ns = 0;
 
-    friend auto operator<=>(const Answer&, const Answer&) = default;
+    auto operator<=>(const Answer&) const = default;  // NOLINT(modernize-use-nullptr)
   };
   std::vector<Answer> answers_;  // sorted
 };

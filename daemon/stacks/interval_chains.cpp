@@ -36,7 +36,7 @@ class IntervalChains::Walk {
                           : std::span<const PastBlock>();
     const std::uint64_t for_us_from =
         wait.wait_for == WaitFor::Answer && !busy_after_
-            ? std::max(from_ns, busy_until(whose, past, from_ns, to_ns))
+            ? std::max(from_ns, busy_until(wait, past, from_ns, to_ns))
             : from_ns;
     if (for_us_from > from_ns) {
       busy_after_ = depth_;
@@ -59,24 +59,35 @@ class IntervalChains::Walk {
     divide_by_past(past, told_from, to_ns, scale);
   }
 
-  // Until when the thread was busy with requests that it had begun before this time, and others
-  // that it took before the one that waits since then. 0: not known to have been.
-  [[nodiscard]] std::uint64_t busy_until(const WaitPeer& whose, std::span<const PastBlock> past,
+  // Until when the thread that ended the wait was busy with requests that it had begun before the
+  // wait, and others that it took before this one. 0: not known to have been.
+  [[nodiscard]] std::uint64_t busy_until(const ChainedBlock& wait, std::span<const PastBlock> past,
                                          std::uint64_t from_ns, std::uint64_t to_ns) const {
     // A wait begins some time after its request has woken who serves it.
-    const std::uint64_t before_ns = from_ns - std::min(from_ns, GivenAnswers::kTogetherNs);
+    const std::uint64_t asked_ns = wait.since_ns;
+    const std::uint64_t before_ns = asked_ns - std::min(asked_ns, GivenAnswers::kTogetherNs);
     if (past.empty() || past.front().since_ns > before_ns) return 0;
-    std::uint64_t idle_ns = to_ns;
+    std::uint64_t idle_ns = to_ns, last_ended_ns = 0;
     for (const PastBlock& block : past) {
-      const bool is_within = block.ended_ns > before_ns && block.since_ns < idle_ns;
-      if (is_within && block.since_ns < block.ended_ns && may_idle(block)) idle_ns = block.since_ns;
+      // Blocks too short to be kept may have been for work, too.
+      if (block.skipped_ns > 0 && block.since_ns > before_ns) {
+        idle_ns = std::min(idle_ns, last_ended_ns);
+      }
+      if (block.ended_ns > before_ns && may_idle(block)) {
+        idle_ns = std::min(idle_ns, block.since_ns);
+      }
+      last_ended_ns = block.ended_ns;
     }
-    return chains_.answers_.last(whose, from_ns, idle_ns, to_ns);
+    return chains_.answers_.last(wait.peer, from_ns, idle_ns, to_ns);
   }
 
+  // Whoever waits for any of several files may have taken a request from one of them, and passed
+  // it on, whatever else it waited for.
   [[nodiscard]] bool may_idle(const PastBlock& block) const {
+    if (block.since_ns == block.ended_ns) return false;
     const WaitFor wait_for = chains_.block_of(block).wait_for;
-    return wait_for == WaitFor::Work || wait_for == WaitFor::Unknown;
+    return block.kind == OFFCPUD_BLOCKED_POLL || wait_for == WaitFor::Work ||
+           wait_for == WaitFor::Unknown;
   }
 
   // What a thread did between its blocks, by its own account.
@@ -244,8 +255,9 @@ ChainedBlock IntervalChains::block_of(const PastBlock& past) const {
           .past = nullptr};
 }
 
-void IntervalChains::divide(const ChainedBlock& wait, const Take& take) const {
-  Walk(*this, wait, take).divide(wait, wait.since_ns, wait.ended_ns, 1);
+void IntervalChains::divide(const ChainedBlock& wait, std::uint64_t from_ns,
+                            const Take& take) const {
+  Walk(*this, wait, take).divide(wait, from_ns, wait.ended_ns, 1);
 }
 
 }  // namespace offcpud

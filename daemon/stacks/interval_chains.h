@@ -74,8 +74,9 @@ class IntervalChains {
   // `blocks`: of all threads. Those that ended before `begin_ns` may be missing.
   IntervalChains(std::vector<ChainedBlock> blocks, std::uint64_t begin_ns);
 
-  // Divides a wait whose peer's thread is known. The pieces add up to its length.
-  void divide(const ChainedBlock& wait, const Take& take) const;
+  // Divides a wait whose peer's thread is known, from `from_ns` on, which is within the wait. The
+  // pieces add up to its length from then on.
+  void divide(const ChainedBlock& wait, std::uint64_t from_ns, const Take& take) const;
 
  private:
   class Walk;

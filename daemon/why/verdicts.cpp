@@ -215,9 +215,9 @@ std::string deed_of(const WhyHop& hop, bool by_many, const WhyHop* next) {
       return subject + does("waits for work", "wait for work", "waited for work") + since;
     case Does::Runs: {
       std::string runs = subject + does("runs", "run", "ran");
-      if (held) return runs + since;
-      if (hop.share <= 0) return runs + " on " + threads_text(hop.threads) + " CPUs";
       const std::string waits = does("waits", "wait", "waited") + std::string(" for a CPU");
+      if (held) return since.empty() ? runs : runs + " or " + waits + since;
+      if (hop.share <= 0) return runs + " on " + threads_text(hop.threads) + " CPUs";
       if (hop.or_queued) runs += " or " + waits;
       if (hop.queued <= 0) return runs;
       runs += ", " + share_text(hop.queued) + (own ? " it " : " ") + waits;

@@ -50,8 +50,9 @@ export class UnitStacks {
       if (signal.aborted) return;
       if (error.name !== "Gone") throw error;
       this.answer ??= { error: "The daemon does not answer." };
+    } finally {
+      if (!signal.aborted) this.isReading = false;
     }
-    this.isReading = false;
     this.changed();
   }
 

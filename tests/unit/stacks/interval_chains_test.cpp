@@ -38,7 +38,7 @@ std::map<std::string, double> divided(const ChainedBlock& wait, std::vector<Chai
   const IntervalChains chains(std::move(others), begin * kMs);
   std::map<std::string, double> pieces;
   double sum = 0;
-  chains.divide(wait, [&](const IntervalChains::Piece& piece) {
+  chains.divide(wait, wait.since_ns, [&](const IntervalChains::Piece& piece) {
     std::string path;
     for (std::size_t i = 0; i <= piece.steps.size(); ++i) {
       if (piece.busy_after == i) path += "busy ";
@@ -219,7 +219,8 @@ TEST(IntervalChains, APartOfATimeIsQueuedInProportion) {
   const ChainedBlock wait = with_past(block(1, 100, 190, 2), {past(2, 70, 80, 0), next});
   const IntervalChains chains({wait}, 0);
   std::map<IntervalChains::End, IntervalChains::Piece> pieces;
-  chains.divide(wait, [&](const IntervalChains::Piece& piece) { pieces[piece.end] = piece; });
+  chains.divide(wait, wait.since_ns,
+                [&](const IntervalChains::Piece& piece) { pieces[piece.end] = piece; });
   const IntervalChains::Piece& queued = pieces[IntervalChains::End::Queued];
   EXPECT_NEAR(queued.ns, 40.0 * kMs, 1);
   EXPECT_NEAR(queued.variance_ns2, 20.0 * 20 / 12 * kMs * kMs, 1e6) << "it is from 30 to 50 ms";
@@ -261,7 +262,7 @@ TEST(IntervalChains, OnlyWhatAnAccountSaysIsSure) {
   const ChainedBlock wait = with_past(block(1, 100, 200, 2), {past(2, 150, 180, 0)});
   const IntervalChains chains({wait}, 0);
   std::map<ChainEnd, double> pieces;
-  chains.divide(wait,
+  chains.divide(wait, wait.since_ns,
                 [&](const IntervalChains::Piece& piece) { pieces[piece.end] += piece.ns / kMs; });
   EXPECT_NEAR(pieces.at(ChainEnd::Runs), 50, 0.01);
   EXPECT_NEAR(pieces.at(ChainEnd::OnCpu), 20, 0.01);
@@ -331,6 +332,38 @@ TEST(IntervalChains, AServerThatMayHaveIdledMeanwhileIsNotSaidToBeBusy) {
   EXPECT_EQ(divided(block(1, 100, 200, 2), others), (Pieces{{"runs", 100}})) << "it has none";
 }
 
+// An event loop that passes requests on answers others while it waits for whom it has asked.
+TEST(IntervalChains, WhoWaitsForSeveralFilesMayHavePassedTheRequestOn) {
+  std::vector<ChainedBlock> others = idle_habit();
+  add_habit(others, 2, 3, WaitFor::Answer, OFFCPUD_BLOCKED_POLL);
+  others.push_back(block(8, 90, 170, 2));
+  EXPECT_EQ(divided(wait_at_busy_server({past(2, 110, 160, 3, OFFCPUD_BLOCKED_POLL)}), others),
+            (Pieces{{"has CPU", 50}, {"answer 3 runs", 50}}));
+}
+
+TEST(IntervalChains, BlocksTooShortToBeKeptMayHaveBeenForWork) {
+  std::vector<ChainedBlock> others = idle_habit();
+  add_habit(others, 2, 3, WaitFor::Answer);
+  others.push_back(block(8, 90, 170, 2));
+  PastBlock asks = past(2, 180, 190, 3);
+  EXPECT_EQ(divided(wait_at_busy_server({asks}), others).at("busy has CPU"), 70);
+  asks.skipped_ns = 15'000;
+  EXPECT_EQ(divided(wait_at_busy_server({asks}), others).count("busy has CPU"), 0U);
+}
+
+// It was asked at 100 and has worked on that ever since; the window begins at 120.
+TEST(IntervalChains, WhoWasIdleWhenTheWaitBeganIsNotBusyLater) {
+  std::vector<ChainedBlock> others = idle_habit();
+  others.push_back(block(8, 90, 170, 2));
+  const ChainedBlock wait = with_past(block(1, 100, 200, 2), {past(2, 40, 100, 9)});
+  others.push_back(wait);
+  const IntervalChains chains(std::move(others), 0);
+  chains.divide(wait, 120 * kMs, [](const IntervalChains::Piece& piece) {
+    EXPECT_FALSE(piece.busy_after);
+    EXPECT_EQ(piece.ns, 80 * kMs);
+  });
+}
+
 TEST(IntervalChains, AnAnswerBeforeItIdledEndsWhatItDidForOthers) {
   std::vector<ChainedBlock> others = idle_habit();
   others.push_back(block(8, 90, 110, 2));
@@ -381,7 +414,8 @@ TEST(IntervalChains, TellsHowSureItIs) {
   const ChainedBlock wait = block(1, 100, 200, 2);
   const IntervalChains chains({wait, block(2, 110, 114, 0, WaitFor::Storage, 10)}, 0);
   std::map<IntervalChains::End, IntervalChains::Piece> pieces;
-  chains.divide(wait, [&](const IntervalChains::Piece& piece) { pieces[piece.end] = piece; });
+  chains.divide(wait, wait.since_ns,
+                [&](const IntervalChains::Piece& piece) { pieces[piece.end] = piece; });
   const double variance = 10.0 * 9 * 4 * 4 * kMs * kMs;
   EXPECT_DOUBLE_EQ(pieces[IntervalChains::End::Waits].variance_ns2, variance);
   const IntervalChains::Piece& runs = pieces[IntervalChains::End::Runs];

@@ -48,7 +48,7 @@ TEST(LockVerdicts, WhatAHolderDoesIsToldWithItsAge) {
     return text.substr(text.find("; that thread"));
   };
   const WaitAge age{.ns = 12'300'000'000};
-  EXPECT_EQ(said(holder(UnitHolder::Does::Runs), age), "; that thread runs, for 12 s now");
+  EXPECT_EQ(said(holder(UnitHolder::Does::Runs), age), "; that thread runs or waits for a CPU, for 12 s now");
   EXPECT_EQ(said(holder(UnitHolder::Does::Waits, WaitFor::Timer), age),
             "; that thread sleeps, for 12 s now");
   EXPECT_EQ(said(holder(UnitHolder::Does::Waits, WaitFor::Work), age),
@@ -56,7 +56,7 @@ TEST(LockVerdicts, WhatAHolderDoesIsToldWithItsAge) {
   EXPECT_THAT(said(holder(UnitHolder::Does::Waits, WaitFor::Storage), age),
               HasSubstr("; that thread waits, for 12 s now, for storage"));
   EXPECT_EQ(said(holder(UnitHolder::Does::Runs), {.ns = 61'000'000'000, .estimated = true}),
-            "; that thread runs, for ~1 min 1 s now");
+            "; that thread runs or waits for a CPU, for ~1 min 1 s now");
 }
 
 TEST(LockVerdicts, AHolderIsFollowedToWhomItWaitsFor) {
