@@ -48,7 +48,8 @@ TEST(LockVerdicts, WhatAHolderDoesIsToldWithItsAge) {
     return text.substr(text.find("; that thread"));
   };
   const WaitAge age{.ns = 12'300'000'000};
-  EXPECT_EQ(said(holder(UnitHolder::Does::Runs), age), "; that thread runs or waits for a CPU, for 12 s now");
+  EXPECT_EQ(said(holder(UnitHolder::Does::Runs), age),
+            "; that thread runs or waits for a CPU, for 12 s now");
   EXPECT_EQ(said(holder(UnitHolder::Does::Waits, WaitFor::Timer), age),
             "; that thread sleeps, for 12 s now");
   EXPECT_EQ(said(holder(UnitHolder::Does::Waits, WaitFor::Work), age),
