@@ -194,6 +194,9 @@ int look_blocked(struct bpf_iter__task *ctx)
 	__builtin_memset(&record->sample, 0, sizeof(record->sample));
 	sample_describe_waiter(&record->sample, task, 0);
 	record->sample.flags |= OFFCPUD_SAMPLE_IN_PROGRESS;
+	record->sample.kind = READ_ONCE(thread->state) == THREAD_FOUND_WAITING
+				      ? thread->found.kind
+				      : READ_ONCE(thread->kind);
 	record->sample.since_ns = since_ns;
 	record->sample.ended_ns = bpf_ktime_get_ns();
 	record->sample.waker = OFFCPUD_WAKERS;
