@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 
-from case import main
+from case import main, slow
 from python_names_test import pythons
 from waited_on_case import WaitedOnCase
 
@@ -92,6 +92,7 @@ class PythonGil(WaitedOnCase):
         told = self.daemon.get_json_as_root(f"/api/v1/stalls?cgroup={unit.path}")["stalls"]
         return [stall for stall in told if stall["state"] == "in_progress" and stall.get("held_by")]
 
+    @slow
     def test_who_holds_it_in_each_version(self):
         for version, python in sorted(pythons().items()):
             units = {what: self.program(text, python) for what, text in (("thread", SEARCH), ("forked", FORKED))}
@@ -117,6 +118,7 @@ class PythonGil(WaitedOnCase):
         part = self.part_of_lock(unit)
         return not part.get("holder") and "held by many in turn" in (part.get("because") or "")
 
+    @slow
     def test_who_keeps_it_asleep_and_then_takes_turns(self):
         unit = self.program(SLEEP)
         self.wait_until("the holder is known", lambda: self.holder(unit), 30)
@@ -125,6 +127,7 @@ class PythonGil(WaitedOnCase):
                  holder)
         self.wait_until("it goes from hand to hand", lambda: self.is_in_turn(unit), 60)
 
+    @slow
     def test_nobody_holds_it_who_gives_it_away_each_time(self):
         unit = self.program(TURNS)
         self.wait_until("threads wait for the GIL", lambda: self.part_of_lock(unit).get("threads", 0) > 1, 60)
@@ -140,6 +143,7 @@ class PythonGil(WaitedOnCase):
         self.expect_at_least("answers that say why nobody is named", 36, in_turn + unseen)
         self.expect_at_least("of these, that it goes from hand to hand", 10, in_turn)
 
+    @slow
     def test_a_long_switch_interval_makes_stalls_with_a_holder(self):
         unit = self.program("import sys\nsys.setswitchinterval(100)\n" + SEARCH)
         self.wait_until("stalls of three waiters have a holder", lambda: len(self.stalls(unit)) == 3, 90)
@@ -149,6 +153,7 @@ class PythonGil(WaitedOnCase):
             self.say(told == ("lock", "python-gil", "gil-waiter", "python_gil", "gil-holder"), "stall",
                      "of a waiter, held by gil-holder", stall)
 
+    @slow
     def test_a_deadlock_of_the_gil_and_a_mutex(self):
         unit = self.program(DEADLOCK)
         self.wait_until("the metric has both threads", lambda: self.daemon.scrape().value(
