@@ -18,11 +18,6 @@ const volatile __u64 fuse_mount_link_at = 0;	/* fuse_mount.fc */
 const volatile __u64 fuse_link_device_at = 0;	/* fuse_conn.dev */
 const volatile __u64 fuse_file_link_at = 0;	/* fuse_dev.fc */
 
-struct wait_queue_entry___fuse {
-	void *private;
-	struct list_head___waited entry;
-} __attribute__((preserve_access_index));
-
 struct wait_queue_head___fuse {
 	struct list_head___waited head;
 } __attribute__((preserve_access_index));
@@ -43,14 +38,6 @@ struct fuse_search {
 	__u32 place;
 };
 
-static __always_inline __u64 word_at(__u64 address)
-{
-	__u64 word = 0;
-
-	bpf_probe_read_kernel(&word, sizeof(word), (void *)address);
-	return word;
-}
-
 static __always_inline __u32 fuse_device_of(__u64 link)
 {
 	__u32 device = 0;
@@ -67,8 +54,9 @@ static __always_inline __u32 fuse_device_of(__u64 link)
  */
 static __always_inline bool fuse_is_request(struct fuse_search *search, __u64 private_at)
 {
-	__u64 entry = private_at - bpf_core_field_offset(struct wait_queue_entry___fuse, private) +
-		      bpf_core_field_offset(struct wait_queue_entry___fuse, entry);
+	__u64 entry = private_at -
+		      bpf_core_field_offset(struct wait_queue_entry___waited, private) +
+		      bpf_core_field_offset(struct wait_queue_entry___waited, entry);
 	__u64 head = word_at(entry), request, mount, super;
 
 	if (!head || word_at(head) != entry)
@@ -87,12 +75,9 @@ static __always_inline bool fuse_is_request(struct fuse_search *search, __u64 pr
 
 static int fuse_search_step(__u32 index, struct fuse_search *search)
 {
-	struct waited *waited = waited_at(search->place);
+	__u64 named_at = waited_named_at(waited_at(search->place), index);
 
-	if (!waited || index >= WAITED_WORDS)
-		return 1;
-	return waited->words[index & (WAITED_WORDS - 1)] == waited->task &&
-	       fuse_is_request(search, waited->from + index * sizeof(__u64));
+	return named_at && fuse_is_request(search, named_at);
 }
 
 /* In a walk. A request is waited for near the end of the stack: few functions are called from

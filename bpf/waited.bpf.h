@@ -125,12 +125,9 @@ static __always_inline bool poll_table_is(struct waited *waited, __u64 at)
 static int poll_search_step(__u32 index, __u32 *place)
 {
 	struct waited *waited = waited_at(*place);
+	__u64 named_at = waited_named_at(waited, index);
 
-	if (!waited || index >= WAITED_WORDS)
-		return 1;
-	if (waited->words[index & (WAITED_WORDS - 1)] != waited->task)
-		return 0;
-	return poll_table_is(waited, waited->from + index * 8 - POLL_OFFSET(polling_task));
+	return named_at && poll_table_is(waited, named_at - POLL_OFFSET(polling_task));
 }
 
 /*

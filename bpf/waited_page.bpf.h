@@ -21,17 +21,8 @@
 #ifndef OFFCPUD_WAITED_PAGE_BPF_H
 #define OFFCPUD_WAITED_PAGE_BPF_H
 
-#include "fuse.bpf.h"
-
-struct list_head___page {
-	struct list_head___page *next, *prev;
-} __attribute__((preserve_access_index));
-
-struct wait_queue_entry___page {
-	void *private;
-	void *func;
-	struct list_head___page entry;
-} __attribute__((preserve_access_index));
+#include "reason.bpf.h"
+#include "waited_stack.bpf.h"
 
 struct wait_bit_key {
 	void *flags;
@@ -40,7 +31,7 @@ struct wait_bit_key {
 
 struct wait_bit_queue_entry {
 	struct wait_bit_key key;
-	struct wait_queue_entry___page wq_entry;
+	struct wait_queue_entry___waited wq_entry;
 } __attribute__((preserve_access_index));
 
 struct address_space___page;
@@ -64,7 +55,7 @@ struct page___page {
 struct wait_page_queue {
 	struct folio___page *folio; /* since 5.16 */
 	struct page___page *page;   /* before */
-	struct wait_queue_entry___page wait;
+	struct wait_queue_entry___waited wait;
 } __attribute__((preserve_access_index));
 
 struct gendisk___page;
@@ -161,19 +152,19 @@ static __always_inline __u32 block_device_of(__u64 waits)
  * stack. */
 static __always_inline bool entry_is_queued(__u64 entry)
 {
-	__u64 link = entry + bpf_core_field_offset(struct wait_queue_entry___page, entry);
-	__u64 next = word_at(link + bpf_core_field_offset(struct list_head___page, next));
+	__u64 link = entry + bpf_core_field_offset(struct wait_queue_entry___waited, entry);
+	__u64 next = word_at(link + bpf_core_field_offset(struct list_head___waited, next));
 
 	return next != link &&
-	       word_at(next + bpf_core_field_offset(struct list_head___page, prev)) == link;
+	       word_at(next + bpf_core_field_offset(struct list_head___waited, prev)) == link;
 }
 
 /* Whether the entry of a wait queue that names the thread at this address is one of the two. */
 static __always_inline bool page_is_waited_for(struct page_search *search, __u64 private_at)
 {
-	__u64 entry = private_at - bpf_core_field_offset(struct wait_queue_entry___page, private);
+	__u64 entry = private_at - bpf_core_field_offset(struct wait_queue_entry___waited, private);
 	__u64 function =
-		word_at(entry + bpf_core_field_offset(struct wait_queue_entry___page, func));
+		word_at(entry + bpf_core_field_offset(struct wait_queue_entry___waited, func));
 
 	if (!function || !entry_is_queued(entry))
 		return false;
@@ -195,12 +186,9 @@ static __always_inline bool page_is_waited_for(struct page_search *search, __u64
 
 static int page_search_step(__u32 index, struct page_search *search)
 {
-	struct waited *waited = waited_at(search->place);
+	__u64 named_at = waited_named_at(waited_at(search->place), index);
 
-	if (!waited || index >= WAITED_WORDS)
-		return 1;
-	return waited->words[index & (WAITED_WORDS - 1)] == waited->task &&
-	       page_is_waited_for(search, waited->from + index * sizeof(__u64));
+	return named_at && page_is_waited_for(search, named_at);
 }
 
 /* Such a wait is the innermost of the thread, so few functions are called from there. */

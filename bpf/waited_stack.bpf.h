@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The kernel stack of a blocked thread, which does not change while it sleeps. */
+/* The kernel stack of a blocked thread, which does not change while it sleeps. What the thread
+ * waits for names the thread there: so look at what is around each word that is the thread's
+ * address. */
 #ifndef OFFCPUD_WAITED_STACK_BPF_H
 #define OFFCPUD_WAITED_STACK_BPF_H
 
@@ -27,6 +29,23 @@ static __always_inline __u32 waited_copy_stack(struct waited *waited, struct tas
 	if (bpf_probe_read_kernel(waited->words, bytes, (void *)waited->from))
 		return 0;
 	return bytes / sizeof(__u64);
+}
+
+/* Where the stack has this word of the copy, if that is the thread's address; else 0. */
+static __always_inline __u64 waited_named_at(const struct waited *waited, __u32 index)
+{
+	if (!waited || index >= WAITED_WORDS ||
+	    waited->words[index & (WAITED_WORDS - 1)] != waited->task)
+		return 0;
+	return waited->from + index * sizeof(__u64);
+}
+
+static __always_inline __u64 word_at(__u64 address)
+{
+	__u64 word = 0;
+
+	bpf_probe_read_kernel(&word, sizeof(word), (void *)address);
+	return word;
 }
 
 #endif

@@ -59,7 +59,7 @@ struct dentry___waited {
 } __attribute__((preserve_access_index));
 
 struct list_head___waited {
-	struct list_head___waited *next;
+	struct list_head___waited *next, *prev;
 } __attribute__((preserve_access_index));
 
 struct rb_root___waited {
@@ -90,7 +90,9 @@ struct epitem___waited {
 } __attribute__((preserve_access_index));
 
 struct wait_queue_entry___waited {
-	void *private;
+	void *private; /* who waits */
+	void *func;    /* wakes it */
+	struct list_head___waited entry;
 } __attribute__((preserve_access_index));
 
 struct poll_table_entry___waited {

@@ -395,14 +395,14 @@ __u32 found_device = 0;
 
 static __always_inline void fake_wait(struct page_search* search) {
   __u64 entry = (__u64)(fake_stack + FAKE_ENTRY);
-  __u64 link = entry + bpf_core_field_offset(struct wait_queue_entry___page, entry);
+  __u64 link = entry + bpf_core_field_offset(struct wait_queue_entry___waited, entry);
 
-  FAKE_FIELD(fake_stack + FAKE_ENTRY, struct wait_queue_entry___page, func) = fake_waker;
-  FAKE_FIELD(fake_stack + FAKE_ENTRY, struct wait_queue_entry___page, entry.next) =
+  FAKE_FIELD(fake_stack + FAKE_ENTRY, struct wait_queue_entry___waited, func) = fake_waker;
+  FAKE_FIELD(fake_stack + FAKE_ENTRY, struct wait_queue_entry___waited, entry.next) =
       fake_woken ? link : (__u64)fake_queue;
-  FAKE_FIELD(fake_stack + FAKE_ENTRY, struct wait_queue_entry___page, entry.prev) =
+  FAKE_FIELD(fake_stack + FAKE_ENTRY, struct wait_queue_entry___waited, entry.prev) =
       fake_woken ? link : (__u64)fake_queue;
-  FAKE_FIELD(fake_queue, struct list_head___page, prev) = link;
+  FAKE_FIELD(fake_queue, struct list_head___waited, prev) = link;
   FAKE_FIELD(fake_page, struct folio___page, mapping) = (__u64)fake_mapping + page_flags;
   FAKE_FIELD(fake_mapping, struct address_space___page, host) = (__u64)fake_inode;
   FAKE_FIELD(fake_inode, struct inode___page, i_mapping) = (__u64)fake_mapping + other_mapping;
@@ -412,7 +412,7 @@ static __always_inline void fake_wait(struct page_search* search) {
   FAKE_FIELD(fake_disk, struct gendisk___page, part0) = (__u64)fake_part;
   FAKE_FIELD(fake_part, struct block_device___page, bd_disk) = (__u64)fake_disk + other_disk;
   page_is_waited_for(search,
-                     entry + bpf_core_field_offset(struct wait_queue_entry___page, private));
+                     entry + bpf_core_field_offset(struct wait_queue_entry___waited, private));
 }
 
 /* Whether the file of the page is found. */
