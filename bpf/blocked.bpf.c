@@ -28,6 +28,29 @@ static __always_inline bool is_old_enough(__u64 now, __u64 since_ns, bool young)
 	return now - since_ns >= sample_min_ns && sample_max_ns == OFFCPUD_SAMPLE_NO_MAXIMUM;
 }
 
+/* The block that a thread is in. */
+struct block_now {
+	__u64 since_ns; /* of one that was found by a walk: when it was found */
+	__u64 began_ns;
+	__u32 state, kind, task_state;
+};
+
+/* False: the thread is not blocked, or has been woken. */
+static __always_inline bool block_read(struct block_now *block, struct task_struct *task,
+				       struct thread *thread)
+{
+	block->state = smp_load_acquire(&thread->state); /* pairs with thread_begin() */
+	block->kind = READ_ONCE(thread->kind);
+	block->task_state = READ_ONCE(thread->block.task_state);
+	block->since_ns = block->began_ns = READ_ONCE(thread->since_ns);
+	if (block->state != THREAD_FOUND_WAITING)
+		return block->state == THREAD_BLOCKED && !thread_is_awake(task, thread);
+	block->since_ns = thread->found.ns;
+	block->kind = thread->found.kind;
+	block->task_state = thread->found.task_state;
+	return true;
+}
+
 /*
  * Counts the part of a block in progress that no sample and no earlier walk has counted. Returns
  * its length; 0: there is none to report.
@@ -40,31 +63,24 @@ static __always_inline bool is_old_enough(__u64 now, __u64 since_ns, bool young)
 static __always_inline __u64 block_count_part(struct task_struct *task, struct thread *thread,
 					      struct offcpud_sample *sample, __u64 now)
 {
-	__u32 state = smp_load_acquire(&thread->state); /* pairs with thread_begin() */
-	__u32 kind = READ_ONCE(thread->kind);
-	__u32 task_state = READ_ONCE(thread->block.task_state);
-	__u64 began_ns = READ_ONCE(thread->since_ns);
-	__u64 counted_ns = READ_ONCE(thread->block.counted_ns);
-	__u64 since_ns = began_ns;
+	struct block_now block;
+	__u64 counted_ns;
 	bool young;
 
-	if (state == THREAD_FOUND_WAITING) {
-		since_ns = thread->found.ns;
-		kind = thread->found.kind;
-		task_state = thread->found.task_state;
-	} else if (state != THREAD_BLOCKED || thread_is_awake(task, thread)) {
+	if (!block_read(&block, task, thread))
 		return 0;
-	}
+	counted_ns = READ_ONCE(thread->block.counted_ns);
 	/* Twice the age, so that whoever ends the block finds it old enough, too. */
-	young = now - since_ns < 2 * OFFCPUD_IN_PROGRESS_AGE_NS;
-	sample->since_ns = since_ns;
-	sample->asleep_ns = state == THREAD_FOUND_WAITING ? READ_ONCE(thread->found.asleep_ns) : 0;
-	sample->kind = kind;
-	if (!is_sampled_kind(kind) || !is_old_enough(now, since_ns, young) ||
-	    counted_ns == COUNTED_WHOLE || !task_is_wanted(task, task_state))
+	young = now - block.since_ns < 2 * OFFCPUD_IN_PROGRESS_AGE_NS;
+	sample->since_ns = block.since_ns;
+	sample->asleep_ns =
+		block.state == THREAD_FOUND_WAITING ? READ_ONCE(thread->found.asleep_ns) : 0;
+	sample->kind = block.kind;
+	if (!is_sampled_kind(block.kind) || !is_old_enough(now, block.since_ns, young) ||
+	    counted_ns == COUNTED_WHOLE || !task_is_wanted(task, block.task_state))
 		return 0;
-	sample_describe_waiter(sample, task, task_state);
-	if (state == THREAD_FOUND_WAITING)
+	sample_describe_waiter(sample, task, block.task_state);
+	if (block.state == THREAD_FOUND_WAITING)
 		sample->flags |= OFFCPUD_SAMPLE_CENSORED;
 	if (young) {
 		sample->flags |= OFFCPUD_SAMPLE_YOUNG;
@@ -75,9 +91,10 @@ static __always_inline __u64 block_count_part(struct task_struct *task, struct t
 	/* If it is another block by now, the exchange wrote a time before its beginning, which has
 	 * no effect. */
 	smp_rmb();
-	if (READ_ONCE(thread->state) != state || READ_ONCE(thread->since_ns) != began_ns)
+	if (READ_ONCE(thread->state) != block.state ||
+	    READ_ONCE(thread->since_ns) != block.began_ns)
 		return 0;
-	return now - (counted_ns > since_ns ? counted_ns : since_ns);
+	return now - (counted_ns > block.since_ns ? counted_ns : block.since_ns);
 }
 
 /* Describes where the thread's user stack begins. The daemon walks it. */
@@ -155,19 +172,6 @@ int walk_blocked(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* Returns since when the thread has been blocked, as walk_blocked reports it. 0: it is not blocked,
- * or has been woken. */
-static __always_inline __u64 sampled_since(struct task_struct *task, struct thread *thread)
-{
-	__u32 state = smp_load_acquire(&thread->state); /* pairs with thread_begin() */
-
-	if (state == THREAD_FOUND_WAITING)
-		return thread->found.ns;
-	if (state != THREAD_BLOCKED || thread_is_awake(task, thread))
-		return 0;
-	return READ_ONCE(thread->since_ns);
-}
-
 /*
  * Reports the blocks in progress of one process, and counts nothing. The daemon attaches it for
  * that process. It reads the beginning of a block before the registers. So if a later look finds
@@ -178,26 +182,22 @@ int look_blocked(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = CHECKED(ctx->task);
 	struct offcpud_blocked_record *record;
+	struct block_now block;
 	struct thread *thread;
-	__u64 since_ns = 0;
 	__u32 zero = 0;
 
 	if (!task || !task->pid || !READ_ONCE(attached))
 		return 0;
 	thread = bpf_task_storage_get(&threads, task, 0, 0);
 	record = bpf_map_lookup_elem(&blocked_records, &zero);
-	if (thread)
-		since_ns = sampled_since(task, thread);
-	if (!since_ns || !record)
+	if (!thread || !record || !block_read(&block, task, thread))
 		return 0;
 	smp_rmb();
 	__builtin_memset(&record->sample, 0, sizeof(record->sample));
 	sample_describe_waiter(&record->sample, task, 0);
 	record->sample.flags |= OFFCPUD_SAMPLE_IN_PROGRESS;
-	record->sample.kind = READ_ONCE(thread->state) == THREAD_FOUND_WAITING
-				      ? thread->found.kind
-				      : READ_ONCE(thread->kind);
-	record->sample.since_ns = since_ns;
+	record->sample.kind = block.kind;
+	record->sample.since_ns = block.since_ns;
 	record->sample.ended_ns = bpf_ktime_get_ns();
 	record->sample.waker = OFFCPUD_WAKERS;
 	record_describe_user(record, task);

@@ -11,7 +11,7 @@
 
 /* Begins a state. Wakers and walks read without the run-queue lock, so the state is written last:
  * who sees it sees all that belongs to it. Pairs with smp_load_acquire() in thread_wake(),
- * describe_state(), block_count_part(), blocked_since() and sampled_since(). */
+ * describe_state(), block_read() and blocked_since(). */
 static __always_inline void thread_begin(struct thread *thread, __u32 state, __u64 now)
 {
 	WRITE_ONCE(thread->since_ns, now);
