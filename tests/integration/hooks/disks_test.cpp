@@ -11,13 +11,13 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/unique_handle.h"
 #include "disk.h"
 #include "hooks.skel.h"
+#include "hooks_case.h"
 #include "hooks_object.h"
 #include "kernel/map_view.h"
 
@@ -38,18 +38,18 @@ std::uint64_t requests_of(const Load& load) {
   return sum;
 }
 
-class DiskHooks : public ::testing::Test {
+class DiskHooks : public HooksCase {
  protected:
+  DiskHooks() : HooksCase(HooksObject::Disks::Counted) {}
+
   void SetUp() override {
-    if (::geteuid() != 0) GTEST_SKIP() << "loading BPF programs takes root";
+    HooksCase::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
     file_ = UniqueFd(::open("/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
     struct stat status {};
     if (!file_ || ::fstat(file_.get(), &status) != 0 || major(status.st_dev) == 0) {
       GTEST_SKIP() << "/var/tmp is on no disk";
     }
-    auto object = HooksObject::load(HooksObject::Disks::Counted);
-    ASSERT_TRUE(object) << object.error().message();
-    object_.emplace(std::move(*object));
   }
 
   // Loaders who are nobody on this host, and stay in the table.
@@ -69,7 +69,7 @@ class DiskHooks : public ::testing::Test {
 
   // Makes at least one request, which is done when it returns, while the programs run.
   void write_to_disk() {
-    const auto& programs = (*object_)->progs;
+    const auto& programs = hooks()->progs;
     const Link begins = attach(programs.on_block_getrq);
     const Link ends = attach(programs.on_block_rq_complete);
     ASSERT_TRUE(begins && ends);
@@ -81,21 +81,20 @@ class DiskHooks : public ::testing::Test {
   }
 
   std::vector<Load> loads() {
-    auto pass = read_hash<offcpud_disk_loader, offcpud_disk_load>((*object_)->maps.disk_loads);
+    auto pass = read_hash<offcpud_disk_loader, offcpud_disk_load>(hooks()->maps.disk_loads);
     EXPECT_TRUE(pass) << pass.error().message();
     return pass ? std::move(pass->entries) : std::vector<Load>();
   }
-  std::uint64_t lost() { return object_->lost(OFFCPUD_LOSS_DISK_LOADS_FULL); }
+  std::uint64_t lost() { return hooks().lost(OFFCPUD_LOSS_DISK_LOADS_FULL); }
 
  private:
   using Link = std::unique_ptr<bpf_link, int (*)(bpf_link*)>;
   static Link attach(const bpf_program* program) {
     return {bpf_program__attach(program), &bpf_link__destroy};
   }
-  int table() { return bpf_map__fd((*object_)->maps.disk_loads); }
+  int table() { return bpf_map__fd(hooks()->maps.disk_loads); }
 
   UniqueFd file_;
-  std::optional<HooksObject> object_;
   int written_ = 0;
 };
 

@@ -13,11 +13,11 @@
 #include <csignal>
 #include <cstring>
 #include <ctime>
-#include <optional>
 #include <vector>
 
 #include "base/file_io.h"
 #include "hooks.skel.h"
+#include "hooks_case.h"
 #include "hooks_object.h"
 #include "sample.h"
 #include "unwind.h"
@@ -82,19 +82,15 @@ class Sleeper {
   return result;
 }
 
-class Hooks : public ::testing::Test {
+class Hooks : public HooksCase {
  protected:
   void SetUp() override {
-    if (::geteuid() != 0) GTEST_SKIP() << "loading BPF programs takes root";
     cpu_set_t here;  // maps with an element for each CPU are asked on one
     CPU_ZERO(&here);
     CPU_SET(0, &here);
     ASSERT_EQ(::sched_setaffinity(0, sizeof here, &here), 0);
-    auto object = HooksObject::load();
-    ASSERT_TRUE(object) << object.error().message();
-    object_.emplace(std::move(*object));
+    HooksCase::SetUp();
   }
-  HooksObject& hooks() { return *object_; }
   void run(const bpf_program* program) {
     const Status status = HooksObject::run(program);
     ASSERT_TRUE(status) << status.error().message();
@@ -117,9 +113,6 @@ class Hooks : public ::testing::Test {
   static offcpud_process one_thread() {
     return {.start_ns = 5, .tgid = 77, .threads = 1, .hists = {}};
   }
-
- private:
-  std::optional<HooksObject> object_;
 };
 
 TEST_F(Hooks, TwoThreadsBookTheFirstWaitOfAProcessWithTheLastFreeHistogram) {

@@ -2,14 +2,13 @@
 // For which page or block a thread waits, by what it has on its stack.
 #include <bpf/libbpf.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <fstream>
-#include <optional>
 #include <string>
 
 #include "hooks.skel.h"
+#include "hooks_case.h"
 #include "hooks_object.h"
 
 namespace offcpud {
@@ -28,19 +27,16 @@ std::uint64_t address_of(const std::string& function) {
   return 0;
 }
 
-class PageHooks : public ::testing::Test {
+class PageHooks : public HooksCase {
  protected:
   void SetUp() override {
-    if (::geteuid() != 0) GTEST_SKIP() << "loading BPF programs takes root";
+    HooksCase::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
     wakes_page_ = address_of("wake_page_function");
     wakes_block_ = address_of("wake_bit_function");
     if (wakes_page_ == 0 || wakes_block_ == 0) GTEST_SKIP() << "this host hides its functions";
-    auto object = HooksObject::load();
-    ASSERT_TRUE(object) << object.error().message();
-    object_.emplace(std::move(*object));
     hooks()->bss->fake_waker = wakes_page_;
   }
-  HooksObject& hooks() { return *object_; }
 
   bool finds_file() {
     const Status status = HooksObject::run(hooks()->progs.run_page_search);
@@ -54,9 +50,6 @@ class PageHooks : public ::testing::Test {
   }
 
   std::uint64_t wakes_page_ = 0, wakes_block_ = 0;
-
- private:
-  std::optional<HooksObject> object_;
 };
 
 TEST_F(PageHooks, ThePageOfAFileIsFound) {

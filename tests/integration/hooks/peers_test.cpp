@@ -9,9 +9,9 @@
 
 #include <csignal>
 #include <cstring>
-#include <optional>
 
 #include "hooks.skel.h"
+#include "hooks_case.h"
 #include "hooks_object.h"
 #include "support/peer_records.h"
 
@@ -43,16 +43,8 @@ PeerRecord datagrams(const char* local, std::uint16_t local_port, const char* re
   return record;
 }
 
-class PeerHooks : public ::testing::Test {
+class PeerHooks : public HooksCase {
  protected:
-  void SetUp() override {
-    if (::geteuid() != 0) GTEST_SKIP() << "loading BPF programs takes root";
-    auto object = HooksObject::load();
-    ASSERT_TRUE(object) << object.error().message();
-    object_.emplace(std::move(*object));
-  }
-  HooksObject& hooks() { return *object_; }
-
   // Whether who is in a call for `other` is the peer of a wait for `own`.
   bool are_ends(const PeerRecord& own, const PeerRecord& other) {
     static_assert(sizeof own.peer.socket == sizeof hooks()->bss->own_socket);
@@ -73,9 +65,6 @@ class PeerHooks : public ::testing::Test {
     EXPECT_LT(hooks()->bss->result, 2U) << "the walk has seen the process";
     return hooks()->bss->result == 1;
   }
-
- private:
-  std::optional<HooksObject> object_;
 };
 
 TEST_F(PeerHooks, BothEndsOfAConnectionMeet) {
