@@ -35,12 +35,6 @@ constexpr struct {
                    {WaitFor::Memory, "waiting for memory"},
                    {WaitFor::Stopped, "stopped"}};
 
-// "25 s"; "~25 s" of a block that began before the daemon did, as in `offcpuctl stalls`.
-std::string text_of(const WaitAge& age) {
-  return (age.estimated ? "~" : "") +
-         duration_text(std::chrono::nanoseconds(static_cast<std::int64_t>(age.ns)));
-}
-
 // The waits of one unit for one thing, or for a CPU; that has no sites.
 struct UnitPart {
   std::string unit;
@@ -136,7 +130,7 @@ std::string part_text(const UnitPart& part, const Places& places) {
   std::string more = places.told ? place_text(places.window, *part.largest) : std::string();
   if (part.lasting > 0) {
     more += std::string(more.empty() ? "" : "; ") + count_text(part.lasting) + " now";
-    if (part.oldest.ns > 0) more += ", the longest for " + text_of(part.oldest);
+    if (part.oldest.ns > 0) more += ", the longest for " + age_text(part.oldest);
   }
   return more.empty() ? text : text + " (" + more + ")";
 }
@@ -211,7 +205,7 @@ std::string stalls_line(const View& view) {
     line += separator + std::string(name) + " " + count_text(counts[i]);
     separator = ", ";
   }
-  return line + "; the longest for " + text_of(longest);
+  return line + "; the longest for " + age_text(longest);
 }
 
 // Apart from stalls: it is not certain that anybody suffers.
@@ -231,7 +225,7 @@ std::string unusual_line(const View& view) {
     line += (named == 1 ? ": " : ", ") + count_text(count) + of_unit("in", unit);
   }
   if (units.size() > kMostUnits) line += ", and more";
-  return line + "; the longest for " + text_of(longest);
+  return line + "; the longest for " + age_text(longest);
 }
 
 std::string idle_line(const SiteWindow& window, double seconds) {

@@ -50,11 +50,6 @@ std::string idle_text(const UnitCauses& unit) {
   return text;
 }
 
-// "34 s", "~34 s" if that is an estimate.
-std::string age_text(const WaitAge& age) {
-  return (age.estimated ? "~" : "") + duration_of(static_cast<double>(age.ns) * 1e-9);
-}
-
 // ": thread worker (tid 812 of python3) holds a mutex for 3 threads now", or "held a mutex for 3
 // threads"; empty: no holder is known.
 std::string holder_text(const Cause& part) {

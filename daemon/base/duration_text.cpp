@@ -68,4 +68,9 @@ std::string duration_text(std::chrono::duration<double> duration) {
   return counted(ns / unit.ns, unit) + (rest > 0 ? " " + counted(rest, smaller) : "");
 }
 
+std::string age_text(const WaitAge& age) {
+  return (age.estimated ? "~" : "") +
+         duration_text(std::chrono::duration<double, std::nano>(static_cast<double>(age.ns)));
+}
+
 }  // namespace offcpud

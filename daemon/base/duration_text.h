@@ -4,6 +4,8 @@
 #include <chrono>
 #include <string>
 
+#include "base/wait_age.h"
+
 namespace offcpud {
 
 // A duration as people read it, in UTF-8. Below 10 s it has three digits: "72.6 µs", "1.35 s".
@@ -11,5 +13,8 @@ namespace offcpud {
 // Rounded. Zero, negative values and NaN are "0 s". The pages have the same rule: duration() in
 // page/script/format.js.
 std::string duration_text(std::chrono::duration<double> duration);
+
+// "34 s"; "~34 s" if that is an estimate.
+std::string age_text(const WaitAge& age);
 
 }  // namespace offcpud

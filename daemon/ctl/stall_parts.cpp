@@ -56,8 +56,7 @@ std::string deed_text(const Json& holder) {
   if (!seconds.is_number()) return ", " + does;
   const bool is_estimated = member(holder, "does_estimated") == Json(true);
   const char* const or_waits = does == "runs" ? " or waits for a CPU" : "";
-  return ", " + does + or_waits + ", for " + (is_estimated ? "~" : "") +
-         duration_text(std::chrono::duration<double>(seconds.get<double>())) + " now";
+  return ", " + does + or_waits + ", for " + age_cell(seconds.get<double>(), is_estimated) + " now";
 }
 
 // Printable, without the offsets of kernel functions.

@@ -178,9 +178,7 @@ std::string other_of_them(const WhyHop& hop, bool by_many) {
 // that is an estimate. Empty: unknown, or over.
 std::string for_how_long(const WhyHop& hop) {
   if (!hop.holder || hop.holder->age.ns == 0 || hop.over) return {};
-  const WaitAge& age = hop.holder->age;
-  return std::string(", for ") + (age.estimated ? "~" : "") +
-         duration_text(std::chrono::nanoseconds(age.ns)) + " now";
+  return ", for " + age_text(hop.holder->age) + " now";
 }
 
 // What a unit in the path does, as the next clause of the sentence; empty: there is none. `next`:
