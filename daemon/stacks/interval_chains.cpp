@@ -85,9 +85,9 @@ class IntervalChains::Walk {
   // it on, whatever else it waited for.
   [[nodiscard]] bool may_idle(const PastBlock& block) const {
     if (block.since_ns == block.ended_ns) return false;
+    if (block.kind == OFFCPUD_BLOCKED_POLL) return true;
     const WaitFor wait_for = chains_.block_of(block).wait_for;
-    return block.kind == OFFCPUD_BLOCKED_POLL || wait_for == WaitFor::Work ||
-           wait_for == WaitFor::Unknown;
+    return wait_for == WaitFor::Work || wait_for == WaitFor::Unknown;
   }
 
   // What a thread did between its blocks, by its own account.
