@@ -118,7 +118,7 @@ export class UnitPanel {
       : this.refused("This client may not see where threads wait.");
     this.put("sites", sites);
     this.showLengths(name, row, isOld ? null : lengths, range);
-    this.showStacks(row, stacks, ownershipOf(name, rows));
+    this.showStacks(row, stacks, rows);
     this.put("minutes", unitPicture(row, steps, range));
     this.showThreads(name, row, top, isPast);
   }
@@ -155,7 +155,7 @@ export class UnitPanel {
     this.heat.show(lengths, { range, name: visible(name) });
   }
 
-  showStacks(row, asked, isOwn) {
+  showStacks(row, asked, rows) {
     const { note } = this.parts.get("stacks");
     const sentence = asked === undefined ? "Asking the daemon…" : asked.error;
     if (sentence !== undefined) {
@@ -163,8 +163,10 @@ export class UnitPanel {
       this.put("stacks", this.refused(sentence));
       return;
     }
-    if (this.told?.answer !== asked.value || this.told.name !== row.name)
-      this.told = { name: row.name, answer: asked.value, stacks: stackLines(asked.value, isOwn) };
+    if (this.told?.answer !== asked.value || this.told.name !== row.name) {
+      const stacks = stackLines(asked.value, ownershipOf(row.name, rows));
+      this.told = { name: row.name, answer: asked.value, stacks };
+    }
     const open = this.address.openStacks;
     const toggled = (key, isOpen) => this.toggled(row.name, key, isOpen);
     const all = (range) => flameAddress(range, row.cgroup);
