@@ -59,21 +59,27 @@ def serve(kind, address):
         threading.Thread(target=answer, args=(own.accept()[0],), daemon=True).start()
 
 
-def wait(how, connection, idle):
-    """`idle`: other files that the loop looks at, on which nothing happens."""
-    files = [connection, *idle]
+def wait(how, files):
+    """`files`: [(file, POLLIN or POLLOUT)], in the order in which the kernel looks at them; epoll's events have the same
+    numbers. Files on which nothing happens may be among them."""
     if how == "epoll":
         with select.epoll() as ready:
-            for file in files:
-                ready.register(file, select.EPOLLIN)
+            for file, event in files:
+                ready.register(file, event)
             ready.poll()
     elif how == "poll":
         ready = select.poll()
-        for file in files:
-            ready.register(file, select.POLLIN)
+        for file, event in files:
+            ready.register(file, event)
         ready.poll()
     elif how == "select":
-        select.select(files, [], [])
+        reads, writes = ([file for file, event in files if event == wanted]
+                         for wanted in (select.POLLIN, select.POLLOUT))
+        select.select(reads, writes, [])
+
+
+def for_input(*files):
+    return [(file, select.POLLIN) for file in files]
 
 
 def ask(kind, how, address, seconds):
@@ -89,7 +95,7 @@ def ask(kind, how, address, seconds):
             connection = socket.socket(family, type_)
             connection.connect(where)
         connection.sendall(b"question")
-        wait(way, connection, idle)
+        wait(way, for_input(connection, *idle))
         connection.recv(100)
         if kept != "kept":
             connection.close()
@@ -104,23 +110,6 @@ def take(kind, address):
     connection, _ = own.accept()
     while connection.recv(BLOCK):
         time.sleep(THINKS)
-
-
-def wait_for_room(way, connection, idle):
-    if way == "epoll":
-        with select.epoll() as ready:
-            for file in idle:
-                ready.register(file, select.EPOLLIN)
-            ready.register(connection, select.EPOLLOUT)
-            ready.poll()
-    elif way == "poll":
-        ready = select.poll()
-        for file in idle:
-            ready.register(file, select.POLLIN)
-        ready.register(connection, select.POLLOUT)
-        ready.poll()
-    elif way == "select":
-        select.select(idle, [connection], [])
 
 
 def fill(kind, how, address, seconds):
@@ -138,7 +127,7 @@ def fill(kind, how, address, seconds):
         try:
             own.send(bytes(BLOCK))
         except BlockingIOError:
-            wait_for_room(way, own, idle)
+            wait(way, [*for_input(*idle), (own, select.POLLOUT)])
 
 
 if __name__ == "__main__":
