@@ -4,6 +4,7 @@
 from case import Case, main
 
 COUNT = 20
+LATE = 250e-6
 POWERS = (-10, -9, -8, -7, -6, -5, -4)  # of a second: 1 ms to 62 ms
 
 
@@ -24,19 +25,16 @@ class Bounds(Case):
                 self.expect_equal(f"sleeps at or below 2^{k} s", 0, sleep.at_most(2.0**k))
 
     def test_sleeps_below_a_bound_are_below_it(self):
-        """12 % below 2^k: those that the program itself saw end in time are at or below it, and none
-        is at or below 2^(k-1)."""
-        told = 0
+        """12 % below 2^k, but as much as a host may wake too late: those that the program itself saw
+        end in time are at or below it, and none is at or below 2^(k-1)."""
         for k in POWERS:
             with self.subTest(k):
-                window, sleep, kept = self.sleeps(2.0**k * 0.88)
+                window, sleep, kept = self.sleeps(min(0.88 * 2.0**k, 2.0**k - LATE))
                 in_time = sum(1 for seconds in kept if seconds <= 2.0**k)
                 self.expect_at_least(f"sleeps at or below 2^{k} s", in_time - window.slack(),
                                      sleep.at_most(2.0**k))
                 self.expect_equal(f"sleeps at or below 2^{k - 1} s", 0, sleep.at_most(2.0 ** (k - 1)))
-                told += in_time >= COUNT // 4
-        # A host that ends sleeps of 1 ms too late ends longer ones in time.
-        self.expect_at_least("bounds below which enough sleeps ended", len(POWERS) // 2 + 1, told)
+                self.expect_at_least("of which there are enough to tell", COUNT // 4, in_time)
 
 
 if __name__ == "__main__":

@@ -84,10 +84,13 @@ class RunQueue(Case):
             self.skipTest(str(error))
         self.addCleanup(quota.remove)
         cgroup = self.new_cgroup()
-        before = quota.throttled_seconds(cgroup)
-        window = self.run_workload("spinner", "--threads", 1, "--ms", 2_000, cgroup=cgroup,
-                                   on_start=lambda: quota.apply(cgroup), attempts=1)
-        throttled_time = quota.throttled_seconds(cgroup) - before
+        runs = []
+        while len(runs) < 4 and not any(window.slack() == 0 for window, _ in runs):
+            before = quota.throttled_seconds(cgroup)
+            window = self.run_workload("spinner", "--threads", 1, "--ms", 2_000, cgroup=cgroup,
+                                       on_start=lambda: quota.apply(cgroup), attempts=1)
+            runs.append((window, quota.throttled_seconds(cgroup) - before))
+        window, throttled_time = min(runs, key=lambda run: run[0].slack())
         knows = window.after.scrape.value("offcpud_feature_enabled", feature="throttled") == 1
         cause = "throttled" if knows else "preempted"
         seen = window.runqueue(cause)
@@ -95,10 +98,10 @@ class RunQueue(Case):
         self.expect_close(f"{cause} and preempted seconds (wall - run)",
                           window.wall - window.books().run_ns / 1e9, window.runqueue().seconds, 0.02,
                           absolute=0.09 * window.slack())
-        self.expect_at_least(f"{cause} waits of 31 to 125 ms", 10 - window.slack(),
+        self.expect_at_least(f"{cause} waits of 31 to 125 ms", 10,
                              seen.at_most(0.125) - seen.at_most(0.03125))
-        self.expect_at_least(f"{cause} seconds (90 % of cpu.stat)",
-                             round(0.9 * throttled_time - 0.09 * window.slack(), 3), round(seen.seconds, 3))
+        self.expect_at_least(f"{cause} seconds (90 % of cpu.stat)", round(0.9 * throttled_time, 3),
+                             round(seen.seconds, 3))
         self.expect_equal("blocked episodes but the gates", 0,
                           window.blocked().count - window.blocked("pipe").count, 1)
 
