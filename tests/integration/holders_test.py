@@ -287,7 +287,7 @@ class Holders(WaitedOnCase):
 
     def test_since_when_the_holder_runs(self):
         """Not only since another thread had its CPU for a moment."""
-        self.since_when("runs", "runs", "--burn", 1)
+        self.since_when("runs", "runs or waits for a CPU", "--burn", 1)
 
     def test_a_lock_between_units(self):
         """A backup holds the lock on a file that a service wants."""
