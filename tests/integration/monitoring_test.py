@@ -81,16 +81,16 @@ class Monitoring(Case):
 
     @classmethod
     def start_work(cls):
-        """Sleepers, lock waiters, pipes and disk; two units that share a CPU; one that is throttled;
-        one that is stuck; a container of a pod."""
-        ms = 4 * SECONDS * 1_000
+        """Sleepers, lock waiters, pipes and disk; one unit that three times its threads keep off their
+        CPU; one that is throttled; one that is stuck; a container of a pod. Cleaning up ends all of it."""
+        ms = 20 * SECONDS * 1_000
         top = f"/offcpud-test-{os.getpid()}-{cls.kind}.slice"
         cls.cgroup(top)
         cls.mix = cls.cgroup(f"{top}/mix.service")
         cls.run_in(cls.mix, "busy_mix", "--ms", ms)
         cls.run_in(cls.mix, "fsync_loop", "--count", 1_000_000)
-        for name in ("noisy", "quiet"):
-            cls.run_in(cls.cgroup(f"{top}/{name}.service"), "spinner", "--threads", 2, "--ms", ms)
+        for name, threads in (("noisy", 6), ("quiet", 2)):
+            cls.run_in(cls.cgroup(f"{top}/{name}.service"), "spinner", "--threads", threads, "--ms", ms)
         cls.run_in(cls.cgroup(f"{top}/stuck.service"), "stuck", "--kind", "mutex", "--ms", ms)
         # vfork's parent is what a test can make wait in the kernel for long.
         cls.run_in(cls.cgroup(f"{top}/waiting.service"), "stuck", "--kind", "vfork", "--ms", ms)
@@ -98,7 +98,7 @@ class Monitoring(Case):
         container = cls.cgroup(f"{pod.path}/cri-containerd-{CONTAINER}.scope")
         cls.run_in(container, "busy_mix", "--ms", ms)
         cls.run_in(container, "stuck", "--kind", "mutex", "--ms", ms)
-        quota = host.CpuQuota(f"offcpud-test-{os.getpid()}-{cls.kind}", quota_us=20_000)
+        quota = host.CpuQuota(f"offcpud-test-{os.getpid()}-{cls.kind}", quota_us=10_000)
         cls.addClassCleanup(quota.remove)
         cls.run_in(cls.cgroup(f"{top}/limited.service"), "spinner", "--threads", 1, "--ms", ms,
                    "--cpu", 1, quota=quota)
@@ -250,15 +250,15 @@ class Monitoring(Case):
         # rate() divides by its five minutes, of which there are not yet so many: only ratios count.
         limited = of(threads, "limited.service", cause="throttled")
         limited /= limited + of(running, "limited.service")
-        self.expect_at_least("throttled share of one that gets 0.2 CPUs", 0.5, limited)
-        waiting = of(threads, "noisy.service", cause="preempted")
-        waiting /= waiting + of(running, "noisy.service")
-        self.expect_at_least("waiting share of two that share a CPU with two", 0.6, waiting)
-        share = of("instance_unit:offcpud_preemptions_total:other_cgroup_ratio_rate5m", "noisy.service")
+        self.expect_at_least("throttled share of one that gets 0.1 CPUs", 0.5, limited)
+        waiting = of(threads, "quiet.service", cause="preempted")
+        waiting /= waiting + of(running, "quiet.service")
+        self.expect_at_least("waiting share of two that share a CPU with six", 0.6, waiting)
+        share = of("instance_unit:offcpud_preemptions_total:other_cgroup_ratio_rate5m", "quiet.service")
         self.say(0.2 < share < 1, "share of preemptions by others", "some, not all", share)
         for quantile in ("p50", "p90", "p99"):
             name = f"instance_unit:offcpud_runqueue_wait_seconds:{quantile}_rate5m"
-            seconds = of(name, "noisy.service")
+            seconds = of(name, "quiet.service")
             self.say(1e-4 < seconds < 1, f"{quantile} of its waits", "time slices", seconds)
 
     def test_alerts_that_should_fire_are_on_their_way(self):
@@ -268,7 +268,7 @@ class Monitoring(Case):
                     if (a["labels"]["alertname"], a["labels"].get("unit")) == (name, unit)] or None
 
         for name, unit in (("OffcpudThrottled", "limited.service"),
-                           ("OffcpudNoisyNeighbour", "noisy.service")):
+                           ("OffcpudNoisyNeighbour", "quiet.service")):
             state = self.server.wait_for(lambda: pending(name, unit), seconds=60)[0]["state"]
             self.say(state == "pending", f"{name} of {unit}", "pending", state)
 
