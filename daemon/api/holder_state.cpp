@@ -22,10 +22,12 @@ bool is_in(const ExaminedBlock& block, const offcpud_thread& thread) {
 
 }  // namespace
 
-HolderState holder_state(const View& view, std::uint32_t tid) {
-  const offcpud_thread* const thread = view.walk ? find_thread(*view.walk, tid) : nullptr;
+HolderState holder_state(const View& view, const LockHolder& holder) {
+  const offcpud_thread* const thread = view.walk ? find_thread(*view.walk, holder.tid) : nullptr;
+  // The holder ended, and a thread of another process has its number now.
+  if (thread != nullptr && thread->tgid != holder.process.tgid) return {};
   HolderState state;
-  state.block = view.waits ? view.waits->lasting_block_of(tid) : nullptr;
+  state.block = view.waits ? view.waits->lasting_block_of(holder.tid) : nullptr;
   if (state.block != nullptr) {
     state.does = UnitHolder::Does::Waits;
     if (thread != nullptr && is_in(*state.block, *thread)) state.age = age_of_deed(*thread);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 
 #include "base/wait_age.h"
+#include "holders/lock_holder.h"
 #include "pipeline/view.h"
 #include "pipeline/wait_window.h"
 #include "why/why_inputs.h"
@@ -18,8 +18,8 @@ struct HolderState {
   const ExaminedBlock* block = nullptr;               // of Waits: in the View's window
 };
 
-// By the last window, and by the last walk over threads. `tid`: in the initial PID namespace.
-HolderState holder_state(const View& view, std::uint32_t tid);
+// By the last window, and by the last walk over threads. `holder` is a thread.
+HolderState holder_state(const View& view, const LockHolder& holder);
 
 // Adds `does`, `does_seconds` and `does_estimated`, as docs/http.md describes them.
 void append_deed(nlohmann::ordered_json& json, UnitHolder::Does does, const WaitAge& age);

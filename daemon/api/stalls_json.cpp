@@ -97,7 +97,7 @@ Json waits_for_json(const WaitDetail& detail, std::uint32_t tgid, const StallSig
 
 // What the holder does now. Of a stall that has ended nobody knows it, nor of a process.
 HolderState state_of_holder(const Stall& stall, const LockHolder& holder, const View& view) {
-  return stall.ended || !holder.is_thread() ? HolderState{} : holder_state(view, holder.tid);
+  return stall.ended || !holder.is_thread() ? HolderState{} : holder_state(view, holder);
 }
 
 // Left out where nobody can tell who holds the lock.

@@ -74,7 +74,7 @@ class HolderDeeds {
     const auto circle = circles_.find(holder.tid);
     if (circle != circles_.end()) {
       row.does = UnitHolder::Does::Deadlocked;
-      row.age = holder_state(view_, holder.tid).age;
+      row.age = holder_state(view_, holder).age;
       row.wait_for = WaitFor::Lock;
       row.circle = text_of(*circle->second);
     } else {
@@ -84,7 +84,7 @@ class HolderDeeds {
   }
 
   void add_deed(UnitHolder& row, const LockHolder& holder) {
-    const HolderState state = holder_state(view_, holder.tid);
+    const HolderState state = holder_state(view_, holder);
     row.does = state.does;
     row.age = state.age;
     if (state.block == nullptr) return;
