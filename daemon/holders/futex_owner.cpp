@@ -11,8 +11,9 @@ namespace {
 
 // Values that a waiter expects in the word.
 constexpr std::uint32_t kContended = 2;  // sysdeps/nptl/lowlevellock.h: taken, somebody waits
-// nptl/pthread_rwlock_common.c: 1, and PTHREAD_RWLOCK_FUTEX_USED (2), as somebody waits.
-constexpr std::uint32_t kRwLockTaken = 3;
+// nptl/pthread_rwlock_common.c: 1, and PTHREAD_RWLOCK_FUTEX_USED (2), as somebody waits; without
+// the 1, the first futex is that of a writer who waits for readers.
+constexpr std::uint32_t kRwLockTaken = 3, kRwLockRead = 2;
 
 // nptl/pthreadP.h: recursive and error-checking mutexes are of the kinds 1 and 2, adaptive ones of
 // 3. Further bits: shared between processes (0x80), elision (0x100, 0x200).
@@ -21,7 +22,7 @@ constexpr std::uint32_t kMostKind = 3;
 constexpr std::uint32_t kMostUsers = 32'768;
 
 // nptl/pthread_rwlock_common.c: bits of __readers.
-constexpr std::uint32_t kWritePhase = 1, kWriteLocked = 2;
+constexpr std::uint32_t kWritePhase = 1, kWriteLocked = 2, kReaderShift = 3;
 
 class Words {
  public:
@@ -78,6 +79,14 @@ std::optional<FutexOwner> rwlock_owner(const Words& words) {
   return only;
 }
 
+// Of a writer that waits until readers are gone, or behind such a writer.
+bool is_of_writer_behind_readers(const Words& words, std::ptrdiff_t futex) {
+  const auto readers = words.at(-futex);
+  if (!readers || (*readers & (kWritePhase | kWriteLocked)) != kWriteLocked) return false;
+  return *readers >> kReaderShift != 0 && words.at(16 - futex) == 0U &&
+         words.at(20 - futex) == 0U && words.at(24 - futex) == 0U;
+}
+
 // The thread says before it waits which robust mutex it wants, so that the kernel can clean up
 // after it: list, futex_offset, list_op_pending, whose bit 0 says that the mutex is a PI mutex
 // (Documentation/locking/robust-futex-ABI.rst). The low bits of the word are the owner's number.
@@ -113,6 +122,13 @@ std::optional<FutexOwner> futex_owner(const offcpud_lock& lock, std::span<const 
   if (!may_have_owner(lock)) return std::nullopt;
   if (may_be_robust(lock)) return robust_owner(lock, words, robust_list);
   return lock.value == kContended ? mutex_owner(words) : rwlock_owner(words);
+}
+
+bool held_by_readers(const offcpud_lock& lock, std::span<const std::byte> around) {
+  const Words words(around);
+  if (!may_have_owner(lock) || may_be_robust(lock) || words.at(0) != lock.value) return false;
+  static_assert(kRwLockRead == kContended);  // may_have_owner() lets both pass
+  return is_of_writer_behind_readers(words, lock.value == kRwLockRead ? 8 : 12);
 }
 
 }  // namespace offcpud

@@ -34,4 +34,8 @@ struct FutexOwner {
 std::optional<FutexOwner> futex_owner(const offcpud_lock& lock, std::span<const std::byte> around,
                                       std::span<const std::byte> robust_list);
 
+// Whether readers hold the read-write lock for which a writer waits on such a futex. Its memory
+// counts them, and names none.
+bool held_by_readers(const offcpud_lock& lock, std::span<const std::byte> around);
+
 }  // namespace offcpud

@@ -66,8 +66,8 @@ enum class LockLook : std::uint8_t {
   NamesNobody,   // its memory named no thread: it was free at that moment, or is of another kind
   ChangesHands,  // looks named several threads, or once a thread and once none
   SeenOnce,      // it named a thread, and this was the first look: the next one can tell
-  // The kernel, which knows it, names no single holder: several processes have locks on the file,
-  // or a semaphore is held by readers.
+  // There is none: several processes have locks on the file, or readers hold a read-write lock or a
+  // semaphore of the kernel.
   NoSingleHolder,
 };
 

@@ -114,6 +114,7 @@ void HolderFinder::read(std::span<Lock* const> locks) {
     const auto robust = may_be_robust(lock->seen) ? got(*piece++) : std::span<std::byte>();
     const auto owner = futex_owner(lock->seen, around, robust);
     lock->owner_key = owner ? offcpud_owner_key(lock->tgid, owner->inner_tid) : 0;
+    lock->has_readers = !owner && held_by_readers(lock->seen, around);
     if (owner) lock->kind = owner->kind;
   }
 }
@@ -169,6 +170,7 @@ bool HolderFinder::is_sure(const Waiter& waiter) const {
 LockLook HolderFinder::look_at(const Waiter& waiter, bool has_owner) const {
   const auto lock = waiter.owner_key == 0 ? locks_.find(waiter.place) : locks_.end();
   if (lock != locks_.end() && lock->second.has_changed) return LockLook::ChangesHands;
+  if (lock != locks_.end() && lock->second.has_readers) return LockLook::NoSingleHolder;
   if (!has_owner) return LockLook::NamesNobody;
   if (last_.contains(waiter.block)) return LockLook::ChangesHands;
   if (lock == locks_.end()) return LockLook::SeenOnce;

@@ -66,6 +66,7 @@ class HolderFinder {
     std::uint32_t tgid = 0, local_tgid = 0, local_tid = 0;
     std::uint64_t owner_key = 0;  // 0: nobody is known to hold it
     bool has_changed = false;     // from one reading of this walk to the next
+    bool has_readers = false;     // which hold it
     std::uint32_t waiting = 0;    // threads of this walk
     LockKind kind = LockKind::Mutex;
   };

@@ -254,7 +254,7 @@ class TreeMaker {
 
   static std::string why_no_single_holder(const std::string& site) {
     return site == "file-lock" ? "no process alone has the locks on that file"
-                               : "readers have it, whom the kernel does not name";
+                               : "readers have it, of whom no name is kept";
   }
 
   // Few waits may all be for one holder.

@@ -72,6 +72,14 @@ class Holders(WaitedOnCase):
     def test_read_write_lock(self):
         self.locked("rwlock", "rwlock")
 
+    def test_readers_of_a_read_write_lock(self):
+        """One writer waits until they are gone, others wait for that writer."""
+        for waiters in (1, 2):
+            unit = self.new_unit("readers")
+            self.begin(unit, "--kind", "rwlock_readers", "--ms", 60_000, "--waiters", waiters)
+            self.expect_nobody_told(unit, "mutex", "readers have it, of whom no name is kept",
+                                    waiters=waiters)
+
     def file_lock(self, kind):
         unit = self.new_unit("file")
         self.begin(unit, "--kind", kind, "--ms", 60_000, "--waiters", 1)
@@ -96,14 +104,14 @@ class Holders(WaitedOnCase):
         self.begin(unit, "--kind", kind, "--ms", 60_000, "--waiters", 1)
         self.expect_nobody_told(unit, site, because)
 
-    def expect_nobody_told(self, unit, site, because):
+    def expect_nobody_told(self, unit, site, because, waiters=1):
         self.wait_until("the first line says why nobody is named", lambda: because in self.first_line(unit), 40)
         print(f"    | {self.first_line(unit)}", flush=True)
         # `why` sums what was seen until now; who waits is a stall from the next look on.
-        self.wait_until("the stall is told", lambda: self.waiters(unit), 40)
+        self.wait_until("the stall is told", lambda: len(self.waiters(unit)) == waiters, 40)
         waits = self.waiters(unit)
-        self.say([(stall["for"], stall["site"], stall.get("held_by")) for stall in waits] == [("lock", site, None)],
-                 "the stall", ("lock", site, None), waits)
+        self.say([(stall["for"], stall["site"], stall.get("held_by")) for stall in waits]
+                 == [("lock", site, None)] * waiters, "the stall", ("lock", site, None), waits)
 
     def test_read_locks_of_two_processes(self):
         self.expect_nobody("shared", "file-lock", "no process alone has the locks on that file")
@@ -155,7 +163,7 @@ class Holders(WaitedOnCase):
         self.addCleanup(folder.cleanup)
         unit = self.new_unit("readers")
         self.begin_in_kernel(unit, "rwsem_readers", "--path", folder.name)
-        self.expect_nobody_told(unit, "kernel-lock", "readers have it, whom the kernel does not name")
+        self.expect_nobody_told(unit, "kernel-lock", "readers have it, of whom no name is kept")
 
     @staticmethod
     def daemon_knows_blockers():

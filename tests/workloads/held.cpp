@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A thread "lock-holder" takes a lock for `ms`, and `waiters` threads "lock-waiter" want it. `kind`
 // = mutex, recursive, errorcheck, adaptive, robust, pi, std (std::mutex), rwlock (every other
-// waiter wants to read), flock, fcntl, ofd (of an open file) or lease (of a file that is opened)
-// (the holder is a process), shared (two processes have a read lock), or a lock of the kernel with
-// one waiter: pipe (the holder reads it into memory that does not come), pty (it waits for input),
-// rwsem (it writes a file from memory that does not come), rwsem_readers (it lists the directory
-// `path` into such memory). With `ring` threads, each "ring-N" holds a mutex and wants that of the
-// next one, for `ms`. Prints one line when all wait, and for one lock of a program a second one:
-// since when the thread that holds it has slept or, with `burn` 1, has run after its last sleep, in
-// seconds of CLOCK_MONOTONIC. Truth: the names, and this time.
+// waiter wants to read), rwlock_readers (two threads read, the waiters want to write), flock,
+// fcntl, ofd (of an open file) or lease (of a file that is opened) (the holder is a process),
+// shared (two processes have a read lock), or a lock of the kernel with one waiter: pipe (the
+// holder reads it into memory that does not come), pty (it waits for input), rwsem (it writes a
+// file from memory that does not come), rwsem_readers (it lists the directory `path` into such
+// memory). With `ring` threads, each "ring-N" holds a mutex and wants that of the next one, for
+// `ms`. Prints one line when all wait, and for one lock of a program a second one: since when the
+// thread that holds it has slept or, with `burn` 1, has run after its last sleep, in seconds of
+// CLOCK_MONOTONIC. Truth: the names, and this time.
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/file.h>
@@ -106,7 +107,7 @@ void wait_for_one(const std::string& kind, int waiters, int ms, bool burns) {
   const std::unique_ptr<Lock> lock = make(kind);
   int taken[2];
   if (::pipe(taken) != 0) fail("pipe");
-  const int holders = kind == "shared" ? 2 : 1;
+  const int holders = kind == "shared" || kind == "rwlock_readers" ? 2 : 1;
   std::vector<std::thread> threads;
   for (int i = 0; i < holders; ++i) {
     if (!is_of_process(kind)) {

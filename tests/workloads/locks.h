@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Locks of the C library and of C++, by name: mutex, recursive, errorcheck, adaptive, robust, pi,
-// std (std::mutex), rwlock.
+// std (std::mutex), rwlock, rwlock_readers.
 #pragma once
 
 #include <pthread.h>
@@ -14,7 +14,8 @@ namespace workload {
 class Lock {
  public:
   virtual ~Lock() = default;
-  virtual void take(int side) = 0;  // odd sides of a read-write lock read, others write
+  // Odd sides of `rwlock` read, others write; side 0 of `rwlock_readers` reads, others write.
+  virtual void take(int side) = 0;
   virtual void give() = 0;
 };
 
@@ -48,8 +49,9 @@ class StdMutex final : public Lock {
 
 class ReadWrite final : public Lock {
  public:
+  explicit ReadWrite(bool is_read_first) : is_read_first_(is_read_first) {}
   void take(int side) override {
-    if (side % 2 == 1) {
+    if (is_read_first_ ? side == 0 : side % 2 == 1) {
       ::pthread_rwlock_rdlock(&lock_);
     } else {
       ::pthread_rwlock_wrlock(&lock_);
@@ -58,12 +60,14 @@ class ReadWrite final : public Lock {
   void give() override { ::pthread_rwlock_unlock(&lock_); }
 
  private:
+  bool is_read_first_;
   pthread_rwlock_t lock_ = PTHREAD_RWLOCK_INITIALIZER;
 };
 
 inline std::unique_ptr<Lock> lock_of_kind(const std::string& kind) {
   if (kind == "std") return std::make_unique<StdMutex>();
-  if (kind == "rwlock") return std::make_unique<ReadWrite>();
+  if (kind == "rwlock") return std::make_unique<ReadWrite>(false);
+  if (kind == "rwlock_readers") return std::make_unique<ReadWrite>(true);
   return std::make_unique<Mutex>(kind);
 }
 

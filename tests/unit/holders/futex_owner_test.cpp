@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
+#include <thread>
 #include <vector>
 
 namespace offcpud {
@@ -111,6 +113,59 @@ TEST(FutexOwner, KnowsTheWriterOfAReadWriteLock) {
   std::memcpy(bytes.data() + kFutexBefore, &taken, sizeof(taken));
   EXPECT_FALSE(futex_owner(waiting(3), bytes, {})) << "readers leave no name";
   ::pthread_rwlock_unlock(&lock);
+}
+
+// Waits until it can write.
+class WaitingWriter {
+ public:
+  explicit WaitingWriter(pthread_rwlock_t& lock)
+      : thread_([&lock] {
+          ::pthread_rwlock_wrlock(&lock);
+          ::pthread_rwlock_unlock(&lock);
+        }) {}
+  ~WaitingWriter() { thread_.join(); }
+  WaitingWriter(const WaitingWriter&) = delete;
+  WaitingWriter& operator=(const WaitingWriter&) = delete;
+
+ private:
+  std::thread thread_;
+};
+
+// What a thread that waits on that futex finds once the word says so.
+Bytes around_once(const pthread_rwlock_t& lock, std::size_t futex, std::uint32_t word) {
+  for (;;) {
+    Bytes bytes = around(lock, futex);
+    std::uint32_t now = 0;
+    std::memcpy(&now, bytes.data() + kFutexBefore, sizeof(now));
+    if (now == word) return bytes;
+    std::this_thread::yield();
+  }
+}
+
+TEST(FutexOwner, ReadersHoldAReadWriteLockTogether) {
+  pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+  ::pthread_rwlock_rdlock(&lock);
+  ::pthread_rwlock_rdlock(&lock);
+  {
+    const WaitingWriter first(lock);
+    const Bytes of_first = around_once(lock, 8, 2);
+    EXPECT_TRUE(held_by_readers(waiting(2), of_first));
+    EXPECT_FALSE(futex_owner(waiting(2), of_first, {})) << "they leave no name";
+    const WaitingWriter second(lock);
+    const Bytes of_second = around_once(lock, 12, 3);
+    EXPECT_TRUE(held_by_readers(waiting(3), of_second));
+    EXPECT_FALSE(futex_owner(waiting(3), of_second, {}));
+    EXPECT_FALSE(held_by_readers(waiting(3), of_first)) << "not what it waits for";
+    EXPECT_FALSE(held_by_readers(waiting(2, FUTEX_WAIT), of_first)) << "shared by processes";
+    EXPECT_FALSE(held_by_readers(waiting(2), std::span(of_first).first(40))) << "not all was read";
+    ::pthread_rwlock_unlock(&lock);
+    ::pthread_rwlock_unlock(&lock);
+  }
+  ::pthread_rwlock_wrlock(&lock);
+  EXPECT_FALSE(held_by_readers(waiting(2), around(lock, 8))) << "a writer holds it";
+  ::pthread_rwlock_unlock(&lock);
+  const HeldMutex held(PTHREAD_MUTEX_NORMAL);
+  EXPECT_FALSE(held_by_readers(waiting(2), held.contended(2)));
 }
 
 // struct robust_list_head: list, futex_offset, list_op_pending.

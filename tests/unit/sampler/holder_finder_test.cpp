@@ -220,6 +220,23 @@ TEST_F(HolderFinderTest, OfLocksThatManyMayHoldItSaysSo) {
   EXPECT_TRUE(finder_.take_unheld().empty()) << "each look by itself";
 }
 
+// The memory of a read-write lock counts them, and has no names.
+TEST_F(HolderFinderTest, OfALockThatReadersHoldItSaysSo) {
+  pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+  constexpr unsigned kOneReader = 1U << 3U, kWriterWaits = 2;
+  lock.__data.__readers = kOneReader | kWriterWaits;
+  lock.__data.__wrphase_futex = 2;
+  offcpud_blocked_record writer = waits_for_mutex(11, kSecond);
+  writer.lock.address = reinterpret_cast<std::uint64_t>(&lock.__data.__wrphase_futex);
+  EXPECT_TRUE(look({writer}).empty());
+  const UnheldBlocks unheld = finder_.take_unheld();
+  ASSERT_EQ(unheld.size(), 1U);
+  EXPECT_EQ(unheld.begin()->second, LockLook::NoSingleHolder);
+  lock.__data.__readers = kWriterWaits;
+  EXPECT_TRUE(look({writer}).empty());
+  EXPECT_EQ(finder_.take_unheld().begin()->second, LockLook::NamesNobody) << "they have gone";
+}
+
 // One look says nothing of many holders.
 TEST_F(HolderFinderTest, ALockChangesHandsIfTwoLooksDiffer) {
   kernel_.add(OFFCPUD_OWNER_BY_TID | 50, 50, "writer");

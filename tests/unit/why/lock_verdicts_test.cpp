@@ -231,7 +231,7 @@ TEST(LockVerdicts, OfLocksThatManyMayHoldItSaysSo) {
             "app: 1.0 threads wait for a lock (file-lock); who holds it is unknown, because no "
             "process alone has the locks on that file, during 2 waits");
   EXPECT_THAT(said("kernel-lock"),
-              HasSubstr("because readers have it, whom the kernel does not name, during 2 waits"));
+              HasSubstr("because readers have it, of whom no name is kept, during 2 waits"));
 }
 
 // Before 6.16 no look sees it.
