@@ -16,6 +16,7 @@ using Kind = Cause::Kind;
 
 constexpr double kLeastShare = 0.2;    // of a cause that is followed
 constexpr double kLeastSent = 0.01;    // threads that wait for work of one unit
+constexpr double kMostly = 0.5;        // of the time that a unit is busy with other requests
 constexpr double kLeastQueued = 0.05;  // of the waits for a unit: what it waited for a CPU
 
 bool is_somebody(Kind kind) {
@@ -199,7 +200,7 @@ class PathFinder {
     hop.busy = true;
     hop.does = Does::Unknown;
     const Cause* const deed = largest_deed(most);
-    if (deed == nullptr) return add(std::move(hop));
+    if (deed == nullptr || deed->threads < kMostly * most.threads) return add(std::move(hop));
     follow_deed(std::move(hop), most, *deed);
   }
 

@@ -66,6 +66,16 @@ TEST(BusyChains, WhatItIsBusyWithMayBeUnknown) {
               EndsWith("; 90 % of that time tier2 is busy with other requests"));
 }
 
+// What it did for less than half of that time, it did not mostly do.
+TEST(BusyChains, WhatItIsBusyWithMayBeOfManyKinds) {
+  HandMadeInputs host = waits_for_tier2();
+  host.during("front", WaitFor::Answer, "tier2", {}, End::OnCpu, 4, 0, 0)
+      .during("front", WaitFor::Answer, "tier2", {kSleeps}, End::Waits, 3, 0, 0)
+      .during("front", WaitFor::Answer, "tier2", {}, End::Unknown, 3, 0, 0);
+  EXPECT_THAT(sentence(host, "front"),
+              EndsWith("; 100 % of that time tier2 is busy with other requests"));
+}
+
 TEST(BusyChains, WhomItWaitsForThenIsToBlame) {
   HandMadeInputs host = waits_for_tier2();
   host.during("front", WaitFor::Answer, "tier2", {kAsksDb, kSleeps}, End::Waits, 2)
