@@ -14,7 +14,7 @@ const LENGTHS_ARE_NEW =
   "Snapshots keep how long threads waited in all, not how long each wait was: of a time before the last " +
   "10 minutes there is no such picture.";
 
-const USED = ["a", "summary"].flatMap((tag) => [`${tag}:hover`, `${tag}:focus`]).join();
+const USED = ["a", "summary"].flatMap((tag) => [`${tag}:hover`, `${tag}:focus-visible`]).join();
 
 // The chosen unit: whom it waits for, where, since when, what is stuck, its stacks and threads.
 export class UnitPanel {
