@@ -13,16 +13,16 @@ namespace offcpud {
 // expect"). Single-threaded.
 class GuardedInit {
  public:
-  // nullopt: this host does not guard its process 1, or this thread cannot know, because it lacks
-  // CAP_SYS_PTRACE. Call it before switches are counted.
+  // Looks whether this host guards its process 1. nullopt: it does not, or this thread cannot know,
+  // because it lacks CAP_SYS_PTRACE. Call it before switches are counted.
   static std::optional<GuardedInit> find();
 
   // Counts switches from now on. `proc`: "/proc", or a directory like it.
   explicit GuardedInit(std::filesystem::path proc);
 
   // How many of the `missed` switches and wakeups, counted since then, the guard explains: up to
-  // two for each switch of process 1. They may be too few: what a thread switched between the last
-  // reading and its end is not known.
+  // two for each switch of process 1. The result may be too small: how often a thread switched
+  // between the last reading and its end is not known.
   std::uint64_t explained(std::uint64_t missed);
 
  private:
