@@ -106,7 +106,7 @@ static __always_inline bool is_fuse_device(struct inode *inode)
 }
 
 /* The device of the file system that this open /dev/fuse serves; 0: none. The low bits of
- * private_data are flags. */
+ * private_data are flags (fs/fuse/fuse_dev_i.h, FUSE_DEV_PTR_MASK). */
 static __always_inline __u32 fuse_served_by(struct file *file)
 {
 	__u64 served = (__u64)BPF_CORE_READ((struct file___waited *)file, private_data) & ~7ULL;

@@ -45,7 +45,7 @@ static __always_inline void thread_set_found(struct task_struct *task, struct th
 		count_add(OFFCPUD_COUNT_LEFT_CENSORED);
 }
 
-/* A thread that is first seen this soon after its start has not slept before. */
+/* A thread that is first seen this soon after its start is taken not to have slept before. */
 #define BORN_WITHIN_NS 100000000
 
 /* When the last block of a thread that is not blocked ended or, without one, when the thread began.
