@@ -30,12 +30,12 @@ static __always_inline bool is_old_enough(__u64 now, __u64 since_ns, bool young)
 
 /* The block that a thread is in. */
 struct block_now {
-	__u64 since_ns; /* of one that was found by a walk: when it was found */
-	__u64 began_ns;
+	__u64 since_ns; /* when it began; if a walk found it, when that was */
+	__u64 began_ns; /* thread.since_ns: differs once another state has begun */
 	__u32 state, kind, task_state;
 };
 
-/* False: the thread is not blocked, or has been woken. */
+/* Reads the block that the thread is in. False: it is not blocked, or has been woken. */
 static __always_inline bool block_read(struct block_now *block, struct task_struct *task,
 				       struct thread *thread)
 {

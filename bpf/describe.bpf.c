@@ -78,7 +78,7 @@ static __always_inline __u32 class_of_number(unsigned long number, bool compat)
 	return compat ? compat_syscall_class[number] : syscall_class[number];
 }
 
-/* Prints a text that others have chosen as numbers, so that it cannot look like other lines. */
+/* Prints a text as numbers: programs choose it, and it must not look like another line. */
 #define PRINT_TEXT(seq, keyword, words)                                                            \
 	for (int i_ = 0; i_ < (int)(sizeof(words) / sizeof((words)[0])) && (words)[i_]; i_ += 4)   \
 	BPF_SEQ_PRINTF(seq, keyword " %llx %llx %llx %llx\n", (words)[i_], (words)[i_ + 1],        \
@@ -99,8 +99,8 @@ static __always_inline void describe_file_system(struct seq_file *seq, struct pa
 	PRINT_TEXT(seq, "subtype", texts->subtype);
 }
 
-/* Prints the parts of the path of the working directory, innermost first, and then "root". Not by
- * bpf_d_path(), which trusts its argument: the thread may end meanwhile. */
+/* Prints the parts of the working directory's path, innermost first, and "root" after the last one.
+ * The thread may end meanwhile, so this does not use bpf_d_path(), which trusts its argument. */
 static __always_inline void describe_directory(struct seq_file *seq, struct task_struct *task,
 					       struct path_texts *texts)
 {
@@ -130,8 +130,8 @@ static __always_inline void describe_directory(struct seq_file *seq, struct task
 	}
 }
 
-/* The path of the call, and the file system on which it is looked up, or whose FUSE server the
- * thread waits for. What was read counts only if the thread was blocked all the time. */
+/* Prints the path of the call, and the file system on which the kernel looks it up or for whose
+ * FUSE server the thread waits. Prints nothing unless the thread was blocked all the time. */
 static __always_inline void describe_path(struct seq_file *seq, struct task_struct *task,
 					  __u64 since_ns)
 {

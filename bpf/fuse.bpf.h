@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * For which FUSE file system a thread waits, and which one an open /dev/fuse serves. Where FUSE is
- * a module, its types are not among those of the kernel, so the daemon says where the fields are.
+ * Which FUSE file system a thread waits for, and which one an open /dev/fuse serves. The daemon
+ * says where the fields are: if FUSE is a module, the kernel's own types do not have those of FUSE.
  */
 #ifndef OFFCPUD_FUSE_BPF_H
 #define OFFCPUD_FUSE_BPF_H
@@ -34,7 +34,7 @@ struct super_block___fuse {
 
 struct fuse_search {
 	__u64 super;  /* struct super_block, only for reads that may fail; 0: nothing was found */
-	__u32 device; /* by which the server of the file system is found */
+	__u32 device; /* fuse_conn.dev, by which the daemon finds the server */
 	__u32 place;
 };
 
@@ -48,9 +48,9 @@ static __always_inline __u32 fuse_device_of(__u64 link)
 
 /*
  * Whether the thread waits for the answer to a request (fs/fuse/dev.c, request_wait_answer): this
- * word of its stack is wait_queue_entry.private, and the queue is that of a request. The thread
- * that made a request is the only one that waits for it. That its file system is one of FUSE and
- * belongs to this mount shows that the memory is what it seems to be.
+ * word of its stack is wait_queue_entry.private, and the queue is that of a request. Only the
+ * thread that made a request waits for it. The memory is what it seems to be if the request's mount
+ * has a file system of FUSE, which belongs to this very mount.
  */
 static __always_inline bool fuse_is_request(struct fuse_search *search, __u64 private_at)
 {
@@ -80,8 +80,8 @@ static int fuse_search_step(__u32 index, struct fuse_search *search)
 	return named_at && fuse_is_request(search, named_at);
 }
 
-/* In a walk. A request is waited for near the end of the stack: few functions are called from
- * there. */
+/* Finds, in a walk, the file system of the request for which the thread waits. The words at the top
+ * of the stack suffice: few functions are called from where it waits. */
 static __always_inline void fuse_find(struct fuse_search *search, struct task_struct *task)
 {
 	struct waited *waited = waited_at(WAITED_IN_WALK);
@@ -106,7 +106,7 @@ static __always_inline bool is_fuse_device(struct inode *inode)
 }
 
 /* The device of the file system that this open /dev/fuse serves; 0: none. The low bits of
- * private_data are flags. */
+ * private_data are flags (fs/fuse/fuse_dev_i.h, FUSE_DEV_PTR_MASK). */
 static __always_inline __u32 fuse_served_by(struct file *file)
 {
 	__u64 served = (__u64)BPF_CORE_READ((struct file___waited *)file, private_data) & ~7ULL;

@@ -177,7 +177,7 @@ struct offcpud_cost {
 struct offcpud_thread {
 	__u64 now_ns;	/* when this was read */
 	__u64 since_ns; /* when `state` began */
-	__u64 awake_ns; /* since when a thread that is not blocked has not been; 0: unknown */
+	__u64 awake_ns; /* end of its last block, or its start; 0: unknown, or it is blocked */
 	__u64 start_ns; /* CLOCK_BOOTTIME at which the thread started */
 	__u64 process_start_ns; /* the same of the leader of its process */
 	__u64 cgroup_id;

@@ -10,8 +10,9 @@
  * A block is kept when its thread blocks again, because its length is known then. Very short blocks
  * are only added up, so most switches write no further cache line.
  *
- * Between its blocks a thread runs or waits for a CPU. How long it has waited for one by the
- * beginning of each block tells the two apart, whatever lies in between.
+ * Between its blocks a thread runs or waits for a CPU. To tell the two apart, each block has how
+ * long the thread had waited for a CPU when it began, in all. The difference between two blocks is
+ * the wait in between, whatever short blocks lie there.
  */
 #ifndef OFFCPUD_PAST_BPF_H
 #define OFFCPUD_PAST_BPF_H
@@ -38,8 +39,7 @@ static __always_inline __u32 past_units(__u64 ns)
 	return ns < ~0U ? ns : ~0U;
 }
 
-/* How long the thread has waited for a CPU so far, in units modulo 2^32. Differences matter only.
- */
+/* How long the thread has waited for a CPU so far, in units, modulo 2^32: for differences only. */
 static __always_inline __u32 past_queued(const struct thread *thread)
 {
 	__u64 ns = READ_ONCE(thread->sums.waits_ns[OFFCPUD_RUNQ_WAKEUP]) +
@@ -49,7 +49,7 @@ static __always_inline __u32 past_queued(const struct thread *thread)
 	return ns >> OFFCPUD_PAST_UNIT;
 }
 
-/* The time in blocks that are not kept, rounded up. */
+/* The time in blocks that are not kept, in units, rounded up. */
 static __always_inline __u32 past_skipped(const struct thread *thread)
 {
 	return past_units(READ_ONCE(thread->block.skipped_ns) + (1 << OFFCPUD_PAST_UNIT) - 1);
@@ -105,8 +105,8 @@ static __always_inline bool past_keep(struct thread *thread)
 	return false;
 }
 
-/* Whoever sees what this writes sees that another block has begun: past_of_other() then tells
- * nothing. `kept`: whether the block before was. */
+/* Call it once the beginning of the new block is written: whoever sees what this writes then sees
+ * the beginning, too, and past_of_other() tells nothing. `kept`: what past_keep() returned. */
 static __always_inline void past_begin(struct thread *thread, bool kept)
 {
 	if (take_samples && tell_wakers)
@@ -115,10 +115,10 @@ static __always_inline void past_begin(struct thread *thread, bool kept)
 		smp_store_release(&thread->block.skipped_ns, 0);
 }
 
-/* Copies the blocks of a thread that is in this state since then. What it does after them is told
- * until now if it runs, else until it began to wait. It may be taking a CPU at this moment, and
- * have added its wait already: then a part of the time before counts as such, but no more than
- * there is. */
+/* Copies the blocks of a thread that has been in `state` since `since_ns`, and says how long it
+ * waited for a CPU after the last one: until now if it runs, else until it began to wait. If it
+ * takes a CPU at this very moment, it may have added that wait already: then some of the time
+ * before counts as a wait for a CPU, but never more than there is (PastBlock::queued_ns). */
 static __always_inline void past_copy(struct offcpud_past *past, struct task_struct *task,
 				      const struct thread *thread, __u32 state, __u64 since_ns)
 {

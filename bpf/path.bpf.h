@@ -64,7 +64,9 @@ struct super_block___path {
 #define PART_BYTES 64 /* of a directory's name */
 #define PARTS	   24 /* of a directory's path */
 
-/* The lowest address of the kernel's half, and the size of the cache of names (PATH_MAX). */
+/* The lowest address of the kernel's half; and the bits that are 0 in the address of a long name,
+ * which has an object of the cache of names to itself (PATH_MAX bytes; fs/namei.c,
+ * getname_flags()). */
 #define KERNEL_ADDRESSES 0xffff800000000000ULL
 #define NAMES_CACHE_MASK 4095ULL
 
@@ -87,13 +89,13 @@ struct {
 struct path_found {
 	__u64 name;  /* address of the text; 0: none */
 	__u64 super; /* struct super_block where the look-up is; 0: it is over */
-	int dfd;
-	__u32 type; /* S_IFMT of the file where the look-up is */
+	int dfd;     /* directory in which a relative path begins: a descriptor, or AT_FDCWD */
+	__u32 type;  /* S_IFMT of the file where the look-up is */
 };
 
-/* The argument of a native system call that is its only path, 1 or 2, if the kernel keeps its copy
- * until the call ends. 0: there is none, or the copy is freed once it is looked up (user_path_at),
- * as for statfs: what is then in its place may be the path of any other thread. */
+/* Which argument of a native system call is its only path, 1 or 2, if the kernel keeps its copy of
+ * the path until the call ends. 0: there is no such argument, or the kernel frees the copy after
+ * the look-up (user_path_at), as for statfs: by then another thread's path may be in its place. */
 static __always_inline __u32 path_argument(unsigned long number)
 {
 	switch (number) { /* arch/x86/entry/syscalls/syscall_64.tbl */
@@ -124,7 +126,7 @@ static __always_inline __u32 path_argument(unsigned long number)
 struct name_search {
 	__u64 from, argument;
 	__u64 name;
-	__u64 differs; /* two texts look like the argument: one is of an earlier call */
+	__u64 differs; /* two copies of the argument were found: one is of an earlier call */
 };
 
 /* Whether a word of the stack is the address of the kernel's copy of the argument. */
@@ -145,8 +147,8 @@ static int name_search_step(__u32 index, struct name_search *search)
 	return search->differs;
 }
 
-/* Once a path is looked up, as when its file's attributes are read, only the function that made the
- * copy still knows it, and keeps it on its stack. */
+/* Finds the path after its look-up, for instance while its file's attributes are read: then only
+ * the function that made the copy still has its address, on the stack. */
 static __always_inline void path_find_on_stack(struct path_found *found, struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);

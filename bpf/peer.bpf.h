@@ -150,7 +150,7 @@ static __always_inline __u32 device_of(struct inode *inode)
 	return device ? BPF_CORE_READ(device, bd_dev) : BPF_CORE_READ(super, s_dev);
 }
 
-/* Notes the device on which the page or block is for which a thread waits. */
+/* Notes the device that has the page or block for which a thread waits. */
 static __always_inline void peer_set_device(struct offcpud_peer *peer,
 					    const struct page_search *search)
 {
@@ -237,7 +237,7 @@ static __always_inline void peer_set_process(struct offcpud_peer *peer, struct t
 	copy_comm(peer->comm, task->group_leader);
 }
 
-/* Notes who is current when a thread is woken, and the file that the call of the former is for. */
+/* Notes which thread is current when `woken` is woken, and the file that its system call is for. */
 SUBPROGRAM int peer_note_ender(struct chosen *chosen, struct task_struct *woken, __u32 waker_tid)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -271,9 +271,9 @@ SUBPROGRAM int peer_note_ender(struct chosen *chosen, struct task_struct *woken,
 	return 0;
 }
 
-/* Notes the page or block for which the thread waits whose chosen block ends now. If a thread ends
- * it that does something else than to complete a request, it had locked the page, and is whom the
- * block waited for. */
+/* Notes the device of the page or disk block for which `task` waited, whose chosen block ends now.
+ * Notes nothing if a thread ended the wait in its own context, in no interrupt: then that thread
+ * had locked the page, and is the peer. */
 SUBPROGRAM int peer_note_page(struct chosen *chosen, struct task_struct *task)
 {
 	struct page_search search;
@@ -373,8 +373,8 @@ static __always_inline bool ender_is_peer(const struct chosen *chosen, __u32 on,
 	return false;
 }
 
-/* Describes what a thread waits on, once waited_on() has looked at it. A device that is known
- * already stays: a call for one file may wait for a page of another one, from which it writes. */
+/* Describes what a thread waits on, once waited_on() has looked at it. Keeps a device that is known
+ * already: a call for one file may wait for a page of another one, whose bytes it writes. */
 SUBPROGRAM int peer_find(struct offcpud_peer *peer, struct task_struct *task, __u32 kind,
 			 __u32 place)
 {
@@ -401,7 +401,7 @@ SUBPROGRAM int peer_find(struct offcpud_peer *peer, struct task_struct *task, __
 	return 0;
 }
 
-/* Notes the page or block for which a thread waits that a walk finds. */
+/* Notes, in a walk, the device of the page or disk block for which a thread waits. */
 static __always_inline void peer_find_page(struct offcpud_peer *peer, struct task_struct *task,
 					   __u32 kind)
 {
@@ -414,7 +414,7 @@ static __always_inline void peer_find_page(struct offcpud_peer *peer, struct tas
 	peer_set_device(peer, &search);
 }
 
-/* Notes the FUSE file system for whose answer a thread waits that a walk finds. */
+/* Notes, in a walk, the FUSE file system for whose answer a thread waits. */
 static __always_inline void peer_find_fuse(struct offcpud_peer *peer, struct task_struct *task,
 					   __u32 kind)
 {

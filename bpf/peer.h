@@ -38,8 +38,8 @@ struct offcpud_peer {
 	__u64 process_start_ns; /* CLOCK_BOOTTIME */
 	__u32 tgid;		/* 0: there is no process, or it is a kernel thread */
 	__u32 local_tgid;	/* in the daemon's PID namespace; 0: not there */
-	/* Of the file that was read or written, or of the FUSE file system that was asked: dev_t of
-	 * the kernel; 0: not known. */
+	/* Of the page or disk block that was waited for, else of the file that was read or written;
+	 * or of the FUSE file system that was asked. dev_t of the kernel; 0: not known. */
 	__u32 device;
 	__u32 flags;		 /* OFFCPUD_PEER_* */
 	char comm[OFFCPUD_COMM]; /* of the process's first thread */

@@ -125,8 +125,8 @@ OFFCPUD_ASSERT(sizeof(struct offcpud_past_block) == 24, "no padding");
 #define OFFCPUD_PAST_BLOCKS    4	 /* blocks that are kept; a power of two */
 
 /* What a thread did before it ended another one's block: its own last blocks, in no order. After
- * them it ran, or waited for a CPU, until `until_ns`; `queued` and `skipped` are as if another
- * block had begun then. */
+ * them it ran, or waited for a CPU, until `until_ns`; `queued` and `skipped` mean the same as in a
+ * block that begins then. */
 struct offcpud_past {
 	__u32 tid; /* 0: nothing is known */
 	__u32 tgid;

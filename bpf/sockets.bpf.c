@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The walk over the sockets of all processes, of all network namespaces: who has which. It also
- * tells who serves which FUSE file system. */
+/* The walk over the files of all processes, in all network namespaces. Tells who has which socket,
+ * and who serves which FUSE file system. */
 #include "peer.bpf.h"
 
 struct {
@@ -21,7 +21,7 @@ static __always_inline bool socket_is_wanted(const struct offcpud_socket *socket
 	return socket_is_inet(socket) && socket->local_port;
 }
 
-/* Describes what a file is whose other end may be waited on. False: nothing of that kind. */
+/* Describes a socket, or an open /dev/fuse. False: the file is neither, or nobody waits on it. */
 static __always_inline bool held_describe(struct offcpud_peer *to, struct file *file)
 {
 	struct inode *inode = file->f_inode;

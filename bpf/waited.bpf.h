@@ -148,8 +148,9 @@ static __always_inline void waited_on_poll(struct waited *waited, struct task_st
 	bpf_loop(waited->left, poll_step, &place, 0);
 }
 
-/* Whether `object` is one of several files, any of which may be the one. Who also waits for room in
- * a file does not only wait for the answer on the one on which it spoke last. */
+/* Whether `object` is one of several files, and may not be the one that the thread waits on. That
+ * is so even of the file on which it spoke last, if it also waits for room in one: then it may not
+ * wait for the answer. */
 static __always_inline bool waited_is_guessed(const struct waited *waited)
 {
 	if (waited->on & OFFCPUD_ON_ALONE)

@@ -29,8 +29,8 @@
 /* The thread reads a pipe to which its own process can write, too. */
 #define OFFCPUD_ON_OWN 0x200
 
-/* No file, but a mutex or a semaphore of the kernel, as the kernel itself says. Of blocks that a
- * walk finds. */
+/* No file but a mutex or a semaphore of the kernel, as the kernel itself says. Set only for blocks
+ * that a walk finds. */
 #define OFFCPUD_ON_LOCK 0x10000
 
 /* How much of the set is known. */

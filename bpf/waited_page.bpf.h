@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * For which page of a file, or block of a file system, a thread waits. That tells the device,
+ * Which page of a file, or block of a file system, a thread waits for. That tells the device,
  * whatever the thread does there: a call by descriptor or by path, or a page fault.
  *
- * Both have an entry of a wait queue on the stack of the thread, which names the thread, and the
+ * For both, the thread's stack has an entry of a wait queue, which names the thread and the
  * function that wakes it:
  *
  *	page	struct wait_page_queue: the page, then the entry; wake_page_function
@@ -12,11 +12,10 @@
  *		for, then the entry; wake_bit_function (fs/buffer.c, __wait_on_buffer(), waits for
  *		a bit of the first word of a struct buffer_head)
  *
- * They stay until the thread runs again, and so does the page: who has locked it for a read or a
- * write keeps it. At the wakeup it has just been unlocked, by who wakes the thread
- * (folio_wake_bit()). So look while the thread sleeps, or at its waking, but not later: a thread
- * that reads by a descriptor holds no reference to the page (filemap_update_page()), which may be
- * one of another file by then.
+ * The entry stays until the thread runs again, and the page stays one of its file while it is
+ * locked for a read or a write. Whoever wakes the thread has just unlocked it (folio_wake_bit()).
+ * So look while the thread sleeps or at its waking, no later: a thread that reads by a descriptor
+ * holds no reference to the page (filemap_update_page()), which may be one of another file by then.
  */
 #ifndef OFFCPUD_WAITED_PAGE_BPF_H
 #define OFFCPUD_WAITED_PAGE_BPF_H
@@ -80,7 +79,7 @@ struct buffer_head___page {
 /* What the search costs, in steps as WALK_STEPS counts them. */
 #define PAGE_STEPS 16
 
-/* The functions that wake such threads, once their names have told; 0: not yet. */
+/* Addresses of the functions that wake such threads; 0: not seen yet. Found by their names. */
 __u64 page_waker = 0;
 __u64 block_waker = 0;
 
@@ -117,8 +116,8 @@ static __always_inline __u64 page_mapping(__u64 waits)
 	return mapping & MAPPING_FLAGS ? 0 : mapping;
 }
 
-/* The file that the mapping belongs to and that has this mapping: then the memory is what it seems
- * to be. 0: it is not; or the mapping is one of swap, which belongs to no file. */
+/* The file of the mapping, if that file has this very mapping: then the memory is what it seems to
+ * be. 0: it has not; or the mapping is one of swap, which has no file. */
 static __always_inline __u64 mapping_owner(__u64 mapping)
 {
 	struct address_space___page *pages = (void *)mapping;
@@ -127,7 +126,7 @@ static __always_inline __u64 mapping_owner(__u64 mapping)
 	return host && (__u64)BPF_CORE_READ(host, i_mapping) == mapping ? (__u64)host : 0;
 }
 
-/* The device of the block. 0: it is no block, because its device is not one of a disk. */
+/* The device of the block. 0: the memory is no block, as what it says is no device of a disk. */
 static __always_inline __u32 block_device_of(__u64 waits)
 {
 	struct wait_bit_queue_entry *queue = (void *)waits;
@@ -147,9 +146,9 @@ static __always_inline __u32 block_device_of(__u64 waits)
 }
 
 /* Whether the entry is in its queue. It is until the thread has been woken: who wakes it removes
- * the entry afterwards (wake_page_function(), autoremove_wake_function()). Any other was left on
- * the stack by an earlier wait: at the waking, another CPU may not yet have noted the thread's
- * stack. */
+ * the entry afterwards (wake_page_function(), autoremove_wake_function()). An entry that is in no
+ * queue was left on the stack by an earlier wait. Such ones are seen at a waking if the CPU that
+ * the thread leaves has not stored its stack pointer yet. */
 static __always_inline bool entry_is_queued(__u64 entry)
 {
 	__u64 link = entry + bpf_core_field_offset(struct wait_queue_entry___waited, entry);
@@ -159,7 +158,8 @@ static __always_inline bool entry_is_queued(__u64 entry)
 	       word_at(next + bpf_core_field_offset(struct list_head___waited, prev)) == link;
 }
 
-/* Whether the entry of a wait queue that names the thread at this address is one of the two. */
+/* Whether the word at this address of the stack is the `private` of an entry for a page or a block.
+ * Notes which file or device it is. */
 static __always_inline bool page_is_waited_for(struct page_search *search, __u64 private_at)
 {
 	__u64 entry = private_at - bpf_core_field_offset(struct wait_queue_entry___waited, private);
@@ -191,7 +191,8 @@ static int page_search_step(__u32 index, struct page_search *search)
 	return named_at && page_is_waited_for(search, named_at);
 }
 
-/* Such a wait is the innermost of the thread, so few functions are called from there. */
+/* Finds the page or block for which the thread waits. The words at the top of the stack suffice:
+ * few functions are called from where it waits. */
 static __always_inline void page_find(struct page_search *search, struct task_struct *task,
 				      __u32 place)
 {
@@ -204,7 +205,8 @@ static __always_inline void page_find(struct page_search *search, struct task_st
 		bpf_loop(waited_copy_stack(waited, task), page_search_step, search, 0);
 }
 
-/* Whether a thread that blocks for this reason may wait so: it is marked as I/O (io_schedule()). */
+/* Whether a thread that blocks for this reason may wait for a page or block: such waits are marked
+ * as I/O (io_schedule()), so their reason is `disk`. */
 static __always_inline bool may_wait_for_page(struct task_struct *task, __u32 kind)
 {
 	return read_files && kind == OFFCPUD_BLOCKED_DISK && !is_kernel_thread(task);

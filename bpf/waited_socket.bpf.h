@@ -105,8 +105,9 @@ static __always_inline __u32 waited_on_tcp(struct waited *waited, void *sk, __u3
 	return waited_on_connected(waited, sk);
 }
 
-/* The kernel notes at each end which process made the other one: for those of socketpair() the same
- * (net/unix/af_unix.c, unix_socketpair). A connection of a process to itself looks the same. */
+/* Whether both are ends of one socketpair(). The kernel notes at each end which process made the
+ * other one; for a pair that is the same process (net/unix/af_unix.c, unix_socketpair). A
+ * connection of a process to itself looks the same. */
 static __always_inline bool unix_is_pair(void *own, void *peer)
 {
 	struct sock___waited *here = own, *there = peer;
@@ -119,8 +120,8 @@ static __always_inline bool unix_is_pair(void *own, void *peer)
 }
 
 /* An accepted connection has the address of its listener. The other end has none, unless it was
- * bound to one. A pair has none at either end until one sends, if credentials come with what the
- * other one receives (net/unix/af_unix.c). */
+ * bound to one. An end of a pair has none until it sends while its own SO_PASSCRED or SO_PASSPIDFD
+ * is set: then the kernel gives it one (net/unix/af_unix.c, unix_dgram_sendmsg). */
 static __always_inline __u32 waited_on_unix(void *sk, __u32 state, __u32 type)
 {
 	struct unix_sock___waited *own = sk, *peer;

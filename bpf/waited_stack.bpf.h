@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The kernel stack of a blocked thread, which does not change while it sleeps. What the thread
- * waits for names the thread there: so look at what is around each word that is the thread's
- * address. */
+/* The kernel stack of a blocked thread, which does not change while the thread sleeps. The
+ * structure of a wait on it contains the thread's address, so searches look around each word that
+ * is this address. */
 #ifndef OFFCPUD_WAITED_STACK_BPF_H
 #define OFFCPUD_WAITED_STACK_BPF_H
 
@@ -13,7 +13,8 @@ static __always_inline __u64 stack_bytes(__u64 from)
 	return (from | (STACK_BYTES - 1)) + 1 - from;
 }
 
-/* Copies the words at the top of the thread's stack, by one read. Returns how many; 0: none. */
+/* Copies the words at the top of the thread's stack, by one read, into `waited`. Returns how many;
+ * 0: they cannot be read. */
 static __always_inline __u32 waited_copy_stack(struct waited *waited, struct task_struct *task)
 {
 	struct task_struct___waited *stack = (void *)task;
@@ -31,7 +32,7 @@ static __always_inline __u32 waited_copy_stack(struct waited *waited, struct tas
 	return bytes / sizeof(__u64);
 }
 
-/* Where the stack has this word of the copy, if that is the thread's address; else 0. */
+/* The address on the stack of this word of the copy, if it is the thread's address; else 0. */
 static __always_inline __u64 waited_named_at(const struct waited *waited, __u32 index)
 {
 	if (!waited || index >= WAITED_WORDS ||

@@ -146,8 +146,8 @@ struct task_struct___waited {
 /* Nodes of an epoll set that are looked at: each is passed up to three times. */
 #define EPOLL_STEPS 192
 
-/* The table of poll() and select(), or the wait for a request of FUSE, is among this many words at
- * the top of a kernel stack. A power of two. */
+/* What is searched for on a kernel stack is among this many words at its top: the table of poll()
+ * and select(), the wait for a request of FUSE, for a page or for a block. A power of two. */
 #define WAITED_WORDS 256
 
 /* What this search costs, in steps as WALK_STEPS counts them. */
@@ -203,8 +203,8 @@ struct waited {
 	__u32 object_on; /* what it is, OFFCPUD_ON_* */
 	__u32 rank;	 /* enum waited_rank of `object` */
 	__u32 looked;	 /* 0: this thread was not looked at */
-	__u32 for_input; /* poll or select wait until there is input in this file */
-	__u32 for_room;	 /* ... and until there is room in one of their files */
+	__u32 for_input; /* poll or select ask for input from the file that is looked at */
+	__u32 for_room;	 /* poll or select ask for room in one of the files so far */
 	__u64 holder_process;	   /* the address of its task, only for reads that may fail */
 	__u64 steps;		   /* that the look took, of WALK_STEPS */
 	__u64 words[WAITED_WORDS]; /* of the stack, at `from` */

@@ -45,11 +45,11 @@ static __always_inline void thread_set_found(struct task_struct *task, struct th
 		count_add(OFFCPUD_COUNT_LEFT_CENSORED);
 }
 
-/* A thread that is first seen this soon after its start has not slept before. */
+/* A thread that is first seen this soon after its start is taken not to have slept before. */
 #define BORN_WITHIN_NS 100000000
 
-/* Since when a thread that is not blocked has not been; 0: unknown, because it may have slept
- * before its first event. */
+/* When the last block of a thread that is not blocked ended or, without one, when the thread began.
+ * 0: unknown, because it may have slept before its first event. */
 static __always_inline __u64 awake_since(struct task_struct *task, struct thread *thread)
 {
 	__u64 began_ns = READ_ONCE(thread->block.began_ns);
@@ -60,7 +60,7 @@ static __always_inline __u64 awake_since(struct task_struct *task, struct thread
 		return READ_ONCE(thread->waking.ns);
 	if (began_ns)
 		return (__s64)(ended_ns - began_ns) >= 0 ? ended_ns : 0;
-	/* Its first state that was seen to begin came after a block that a walk had found. */
+	/* A walk had found it blocked: its first state that was seen to begin ended this block. */
 	if (thread->found.ns && thread->found.kind < OFFCPUD_BLOCKED_KINDS)
 		return born_ns;
 	return born_ns - task->start_time < BORN_WITHIN_NS ? born_ns : 0;

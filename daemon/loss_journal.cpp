@@ -14,9 +14,9 @@ constexpr const char* kWhatItDoes =
     ": docs/semantics.md, \"What is missing, and how one knows\", or man offcpud-metrics, says "
     "what that does to the numbers";
 constexpr const char* kGuarded =
-    ": process 1 of this host is guarded, so its switches and the wakeups beside them are missed "
-    "(docs/kernel-support.md, \"Losses to expect\"). No further line tells of up to two events for "
-    "each of its switches";
+    ": process 1 of this host is guarded, so its switches are missed, and wakeups while it runs "
+    "(docs/kernel-support.md, \"Losses to expect\"). Up to two such events for each of its "
+    "switches get no further line";
 
 bool is_beside_guard(std::string_view cause) {
   return cause == "missed_switch" || cause == "missed_wakeup";

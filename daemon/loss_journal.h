@@ -13,7 +13,8 @@
 namespace offcpud {
 
 // Logs lost events: for each cause that grows, one line a minute at most. Losses that a guarded
-// process 1 causes get one line altogether, because nobody can avoid them. Single-threaded.
+// process 1 causes get a single line in the daemon's life, because nobody can avoid them.
+// Single-threaded.
 class LossJournal {
  public:
   struct Line {
@@ -30,7 +31,7 @@ class LossJournal {
   // The lines for this pass, without the limit of one a minute.
   std::vector<Line> lines(const std::vector<LossCount>& losses);
 
-  // How many events the guard has caused to be lost since the start.
+  // How many events were lost because of the guard, since the start.
   [[nodiscard]] std::uint64_t of_guard() const { return of_guard_; }
 
  private:

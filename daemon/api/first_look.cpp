@@ -9,7 +9,7 @@
 namespace offcpud {
 namespace {
 
-// A window of ten seconds, and some to attach, to examine it and to show it in a pass.
+// A window of ten seconds, and some more to attach, to examine the window and to show it in a pass.
 constexpr std::chrono::seconds kFirstWindow{20};
 
 }  // namespace

@@ -19,7 +19,8 @@ unsigned status_of(const Error& refused) {
   return is_nothing ? 404 : 503;
 }
 
-// Of a process that the daemon may not read though it may read those of others: a guarded one.
+// The message about a process. The daemon may read those of all users; one that it may not read is
+// guarded by the host.
 std::string sentence_of(const Error& refused, std::uint32_t pid) {
   if (refused.kind() != ErrorKind::Permission) return refused.message();
   return "process " + std::to_string(pid) + " cannot be read, because this host guards it (" +

@@ -11,10 +11,10 @@
 namespace offcpud {
 namespace {
 
-// Whether the thread is still in the block that the window saw, or was when the walk came by.
+// Whether the walk found the thread in the same block as the window.
 bool is_in(const ExaminedBlock& block, const offcpud_thread& thread) {
   if (thread.state != OFFCPUD_THREAD_BLOCKED) return false;
-  // The window counts such a block from when the daemon found it.
+  // In the window such a block begins when the daemon found it, so the beginnings differ.
   constexpr std::uint32_t kBefore = OFFCPUD_THREAD_ESTIMATED | OFFCPUD_THREAD_UNKNOWN;
   if (block.censored) return (thread.flags & kBefore) != 0;
   return thread.since_ns == block.since_ns;

@@ -11,14 +11,15 @@
 
 namespace offcpud {
 
-// What a thread that holds a lock does, and for how long it has done only that.
+// What a thread that holds a lock does, and for how long it has done nothing else.
 struct HolderState {
   UnitHolder::Does does = UnitHolder::Does::Unknown;  // never Deadlocked
   WaitAge age;                                        // 0 ns: unknown
-  const ExaminedBlock* block = nullptr;               // of Waits: in the View's window
+  const ExaminedBlock* block = nullptr;               // of Waits; the View's window owns it
 };
 
-// By the last window, and by the last walk over threads. `holder` is a thread.
+// Uses the last window and the last walk over threads of the View, which must outlive the result.
+// `holder` is a thread.
 HolderState holder_state(const View& view, const LockHolder& holder);
 
 // Adds `does`, `does_seconds` and `does_estimated`, as docs/http.md describes them.

@@ -95,7 +95,7 @@ Json waits_for_json(const WaitDetail& detail, std::uint32_t tgid, const StallSig
   return waits_for;
 }
 
-// What the holder does now. Of a stall that has ended nobody knows it, nor of a process.
+// What the holder does now; unknown for a stall that has ended, and for a holder that is a process.
 HolderState state_of_holder(const Stall& stall, const LockHolder& holder, const View& view) {
   return stall.ended || !holder.is_thread() ? HolderState{} : holder_state(view, holder);
 }

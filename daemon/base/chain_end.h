@@ -17,8 +17,8 @@ enum class ChainEnd : std::uint8_t {
   Unknown,  // nobody can tell
 };
 
-// How many steps of a chain come before a thread that was busy with other requests: what follows it
-// did for these. None: no thread was, as far as is known.
+// Set if a thread of a chain was busy with other requests: all that comes after this many steps was
+// done for those. nullopt: no thread is known to have been.
 using BusyAfter = std::optional<std::size_t>;
 
 }  // namespace offcpud

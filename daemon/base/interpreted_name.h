@@ -9,7 +9,7 @@ namespace offcpud {
 // The object of functions that CPython runs, whose names have their file: "Shop.pay (till.py)".
 inline constexpr std::string_view kInterpretedObject = "[python]";
 
-// Such a name in two parts. Both refer to the whole text.
+// Such a name in two parts. They are views of the whole name, which must outlive them.
 struct InterpretedName {
   std::string_view function;  // "Shop.pay"
   std::string_view file;      // the last parts of its path, "shop/till.py"; empty: not known

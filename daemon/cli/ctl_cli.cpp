@@ -207,7 +207,7 @@ class CtlCommandLine {
   Status finish_command();
   // "offcpuctl flame": whose --help says more.
   [[nodiscard]] std::string asked() const;
-  // What to say of words that no command or option takes.
+  // The error about words that no command or option takes.
   [[nodiscard]] Error unexpected() const;
 
   CtlOptions options_;

@@ -34,7 +34,7 @@ inline CLI::Option* add_query_flag(CLI::App& command, QueryParameters& query,
 inline void add_no_idle(CLI::App& command, QueryParameters& query) {
   add_query_flag(command, query, "--no-idle", "idle", "false",
                  "Without waits for work, timers and children of one's own; where nobody can tell, "
-                 "without poll, sleep, condvar, and kernel of kernel threads");
+                 "without the reasons poll, sleep, child, condvar and, of kernel threads, kernel");
 }
 
 // Adds the flag that shows the stacks of the waits below the answer.

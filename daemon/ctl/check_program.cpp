@@ -51,8 +51,8 @@ Result<StacksOutput> checked(const ConfigSources& sources) {
   return output;
 }
 
-// Whether it is about what files hold. No daemon has read --set of this command, and of a file that
-// is not there the error says itself what to do.
+// Whether the error is about the contents of files. No daemon has read the --set of this command,
+// and the error about a missing file says itself what to do.
 bool is_of_files(const Error& error, const ConfigSources& sources) {
   std::error_code failed;
   const bool is_missing = sources.file_required && !std::filesystem::exists(sources.file, failed);

@@ -92,7 +92,8 @@ Result<ReadStack> read_folded_line(std::string_view line) {
   return stack;
 }
 
-// Of a line that has no number. What the first one is not, the whole file is not.
+// The message about a line that is not folded text. If it is the first one, the file is none of
+// stacks.
 std::string problem_of(std::size_t line, const Error& problem) {
   std::string at = "line " + std::to_string(line) + ": " + problem.message();
   if (line > 1) return at;

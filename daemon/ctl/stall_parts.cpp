@@ -242,7 +242,7 @@ std::string released_by_text(const Json& stall) {
 std::string stack_text(const Json& stall, const char* name) {
   const std::vector<std::string> functions = functions_of(member(stall, name));
   const std::size_t own = first_own(functions);
-  // So that `own` and its callers are among them, whatever is left out before.
+  // The first frame that is shown after a gap, if the stack `goes_on` beyond the innermost ones.
   const std::size_t resume = std::max(own, kStackFrames);
   const bool goes_on = own < functions.size() && own + kOwnFrames > kStackFrames;
   std::string text;

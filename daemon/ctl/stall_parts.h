@@ -34,14 +34,15 @@ std::string waits_for_text(const StallJson& stall);
 std::string waits_on_text(const StallJson& stall);
 // "mutex of worker[101] in server[100], a deadlock".
 std::string lock_of_text(const StallJson& stall);
-// "worker[101] in server[100] (mutex), a deadlock".
+// "worker[101] in server[100] (mutex), a deadlock, waits, for 12 s now".
 std::string held_by_text(const StallJson& stall);
 // "by keeper[12] in app[9], 95 % ± 4 % of the time of 23 waits seen"; of several threads only the
 // process is named.
 std::string released_by_text(const StallJson& stall);
 // Stands in a stack for functions that are left out.
 inline constexpr std::string_view kFurther = " < ...";
-// The innermost functions, "wait [libc.so.6] < enter", and the innermost one of the program itself.
+// The innermost functions, "wait [libc.so.6] < enter", and after kFurther the innermost ones of the
+// program itself, if they are further out.
 std::string stack_text(const StallJson& stall, const char* name);
 std::string woken_by_text(const StallJson& stall);
 // "2026-11-20T11:00:00.250Z"; an estimate has no milliseconds.

@@ -301,7 +301,7 @@ std::string unusual_text(const Json& answer, bool verbose) {
          table_of(groups_of(waits, place_of), verbose);
 }
 
-// Where the functions are that the stacks of `tables` leave out.
+// Says where the functions are that stacks in `tables` leave out. Empty: they leave out none.
 std::string cut_text(const std::string& tables) {
   const bool is_cut = tables.find(kFurther) != std::string::npos;
   return is_cut ? "... in a stack: functions that are left out; --json has all\n" : "";

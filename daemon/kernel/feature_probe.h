@@ -31,7 +31,7 @@ struct FeatureReport {
     std::int64_t root_at = 0;
     std::int64_t device_at = 0;
   };
-  // Offsets in structures of FUSE, in bytes; see fuse.bpf.h.
+  // Offsets in structures of FUSE, in bytes; bpf/fuse.bpf.h names the fields.
   struct FuseLayout {
     std::int64_t request_wait_at = 0, request_mount_at = 0;
     std::int64_t mount_super_at = 0, mount_link_at = 0;
@@ -67,7 +67,8 @@ struct HostFacts {
 
 HostFacts read_host_facts();
 
-// `types`: the type information that contains btrfs, the kernel's or its module's; may be null.
+// `types`: type information of the kernel or of a module; may be null. nullopt: it does not have
+// these types.
 std::optional<FeatureReport::BtrfsLayout> btrfs_layout(const btf* types);
 std::optional<FeatureReport::FuseLayout> fuse_layout(const btf* types);
 

@@ -141,7 +141,7 @@ bool WaitDetails::takes_descriptor(const WaitDetail& detail) const {
   return !detail.compat && std::ranges::find(kOthers, *detail.syscall) != kOthers.end();
 }
 
-// A relative path of which the kernel did not tell the directory begins at a descriptor.
+// A relative path whose directory the kernel did not tell begins at a descriptor.
 void WaitDetails::describe_path(const offcpud_thread& thread, WaitDetail& detail) {
   CallPath& path = *detail.path;
   if (path.is_relative() && path.directory.empty() && path.directory_fd >= 0) {

@@ -112,7 +112,7 @@ std::string device_text(std::string_view rest) {
   return text;
 }
 
-// Texts that programs have chosen come as numbers, in the order of the host's bytes.
+// A text that came as numbers, with the host's order of bytes: PRINT_TEXT (bpf/describe.bpf.c).
 std::string packed_text(std::string_view rest) {
   std::string text;
   while (const auto word = next_number<std::uint64_t>(rest, 16)) {
@@ -129,7 +129,7 @@ void add_path(std::string_view rest, WaitDetail& detail) {
 }
 
 void add_part(const std::string& name, CallPath& path) {
-  constexpr std::size_t kMost = 63;  // longer ones are cut
+  constexpr std::size_t kMost = 63;  // longer ones are cut: PART_BYTES (bpf/path.bpf.h)
   path.directory.insert(0, "/" + name + (name.size() >= kMost ? "..." : ""));
 }
 

@@ -24,10 +24,11 @@ struct BlockId {
 // unknown keyword or too few values.
 void add_wait_text(std::string_view text, std::map<BlockId, WaitDetail>& details);
 
-// The name of the file of a call, once all is known of its path.
+// The path as people read it: after its directory if it is relative, with "..." for what is cut or
+// not known. In UTF-8.
 std::string file_of(const CallPath& path);
 
-// For whom a call waits that opens a FIFO: WaitDetail::fifo_lacks.
+// Whom a call that opens a FIFO waits for: see WaitDetail::fifo_lacks.
 std::string fifo_end_of(const WaitDetail& detail);
 
 // Adds what describe_file wrote about the descriptor of one system call.

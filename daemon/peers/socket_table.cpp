@@ -91,8 +91,8 @@ void SocketTable::add(Key key, const offcpud_held_socket& held) {
     return;
   }
   if (!replaces) {
-    // The first process that has a socket mostly opened it. Who of several reads the requests of
-    // FUSE cannot be seen.
+    // The first process that has a socket mostly opened it. If several have a /dev/fuse, nobody can
+    // see which one reads the requests.
     if (is_fuse(held) && owner.process.tgid != record.tgid) {
       owner.process = {.cgroup_id = record.cgroup_id};
     }

@@ -36,8 +36,8 @@ class SocketTable {
   // The process to which the remote port of this socket belongs, if its remote address is one of
   // its own network namespace.
   [[nodiscard]] std::optional<PeerProcess> listener_of(const offcpud_socket& socket) const;
-  // The process that serves a FUSE file system. If there are several in one cgroup, which one it is
-  // remains open.
+  // The process that serves a FUSE file system. If several of one cgroup do, it has only that
+  // cgroup. `device`: dev_t of the kernel.
   [[nodiscard]] std::optional<PeerProcess> fuse_server_of(std::uint32_t device) const;
 
   [[nodiscard]] std::size_t size() const { return owners_.size(); }

@@ -21,11 +21,12 @@ namespace offcpud {
 struct CallPath {
   static constexpr std::size_t kMost = 255;  // longer ones are cut
 
-  std::int32_t directory_fd = 0;  // from which it begins if it is relative; AT_FDCWD
+  // The directory in which a relative path begins: a descriptor of the thread, or AT_FDCWD.
+  std::int32_t directory_fd = 0;
   bool is_fifo = false;
-  std::string name;
-  std::string directory;  // the path of that, or its end; empty: not known
-  bool is_whole = false;  // `directory` is all of it
+  std::string name;       // the path as it was given
+  std::string directory;  // the path of this directory, or its end; empty: not known
+  bool is_whole = false;  // `directory` is all of its path
 
   [[nodiscard]] bool is_relative() const { return !name.starts_with('/'); }
 };
@@ -42,14 +43,13 @@ struct WaitDetail {
   std::optional<std::uint32_t> owner_tid;
   std::string owner_comm;
 
-  std::optional<CallPath> path;    // of the kernel's report; `file` is made of it
+  std::optional<CallPath> path;    // as the kernel reports it; `file` is made of it
   std::optional<std::int32_t> fd;  // argument of the system call
-  // Path of `fd`, "socket", "pipe", "anon_inode:[eventpoll]"; or a path that is the call's
-  // argument. A relative one follows the name of its directory; if that is not known, it is as it
-  // was given.
+  // Path of `fd`, "socket", "pipe", "anon_inode:[eventpoll]"; or the path that is the call's
+  // argument. A relative one comes after the path of its directory, if that is known.
   std::string file;
-  // The call opens a FIFO and waits for this: "writer", "reader"; "other end": nobody knows which.
-  // Empty: it does not.
+  // What a call that opens a FIFO waits for: "writer", "reader", or "other end" if nobody knows
+  // which. Empty: it is no such call.
   std::string fifo_lacks;
   std::string socket;  // "tcp 10.0.0.1:33110 -> 10.0.0.2:443 ESTABLISHED"
   std::string device;  // of the file system or block device: "8:1 sda1"
@@ -80,7 +80,7 @@ struct Stall {
   // The end. While it is in progress, duration_ns is its age in the last pass.
   std::uint64_t duration_ns = 0;
   bool ended = false;
-  // It was told, but is idle; or its reason had decided, and its stack is not certain.
+  // It was told, but turned out to be idle; or its reason decided, and its stack is not certain.
   bool taken_back = false;
   std::optional<WallTime> ended_at;  // nullopt: in progress, or the end was not seen
   std::optional<offcpud_waker> woken_from;

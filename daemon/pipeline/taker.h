@@ -22,8 +22,8 @@ inline constexpr std::string_view kIdleTaker = "(idle)";      // nobody: the CPU
 // Nobody: the cgroup's own limit.
 inline constexpr std::string_view kThrottledTaker = "(throttled)";
 
-// How long a cgroup, or one of those above, had the CPU while threads of a cgroup waited for it.
-// Both may be the same cgroup.
+// How long a taker had the CPU while threads of a cgroup waited for it. The taker is a cgroup,
+// perhaps the same one, or one of the names above.
 struct Taker {
   std::shared_ptr<const SubjectLabels> by;  // never null
   std::uint64_t ns = 0;

@@ -12,8 +12,8 @@ namespace offcpud {
 // Age of the state that a record shows, in nanoseconds; 0 if its beginning is unknown.
 std::uint64_t age_ns(const offcpud_thread& thread);
 
-// For how long the thread has been blocked or, if it is not, for how long it has not been: it had a
-// CPU or waited for one.
+// How long the thread has been blocked or, if it is not blocked, how long it has run or waited for
+// a CPU without a block. 0 ns: unknown.
 WaitAge age_of_deed(const offcpud_thread& thread);
 
 // By tid of the initial PID namespace. Null: the walk does not have it, or tid is 0.

@@ -9,20 +9,20 @@
 namespace offcpud {
 
 // Process 1 of a host that guards it: BPF programs do not run while one of its threads is current,
-// so they miss its switches, and wakeups beside them (docs/kernel-support.md, "Losses to expect").
-// Single-threaded.
+// so they miss its switches, and wakeups that happen meanwhile (docs/kernel-support.md, "Losses to
+// expect"). Single-threaded.
 class GuardedInit {
  public:
-  // nullopt: this host does not guard its process 1, or this thread cannot know, because it lacks
-  // CAP_SYS_PTRACE. Call it before switches are counted.
+  // Looks whether this host guards its process 1. nullopt: it does not, or this thread cannot know,
+  // because it lacks CAP_SYS_PTRACE. Call it before switches are counted.
   static std::optional<GuardedInit> find();
 
-  // For a directory like /proc; counts from now on.
+  // Counts switches from now on. `proc`: "/proc", or a directory like it.
   explicit GuardedInit(std::filesystem::path proc);
 
-  // How many of the `missed` switches and wakeups the guard explains: up to two for each switch of
-  // process 1. Rather too few, because switches of a thread that has ended are not known if it made
-  // them after the last reading.
+  // How many of the `missed` switches and wakeups, counted since then, the guard explains: up to
+  // two for each switch of process 1. The result may be too small: how often a thread switched
+  // between the last reading and its end is not known.
   std::uint64_t explained(std::uint64_t missed);
 
  private:

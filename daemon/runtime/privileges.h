@@ -21,7 +21,7 @@ enum class Capability : unsigned {
 // (ErrorKind::Permission) names what is missing and what to do.
 Status require_capabilities();
 
-// Whether the effective set of this thread has it; false if the kernel does not tell.
+// Whether the effective set of this thread has the capability; false if the kernel does not tell.
 bool has_capability(Capability capability);
 
 // Drops every capability except those of `keep` that the thread has: from the effective and

@@ -9,10 +9,10 @@
 namespace offcpud {
 
 // The function that rules see as the innermost one of a thread that waits for a mutex or a
-// semaphore of the kernel. The kernel leaves the functions that wait for its locks out of the
-// stacks of other threads (kernel/stacktrace.c, stack_trace_save_tsk), so the stacks of walks lack
-// it. Without it, the rules would see what the callers mostly wait for: the second reader of a
-// terminal would seem to wait for input.
+// semaphore of the kernel. The stacks of walks lack it: the kernel leaves the functions that wait
+// for its locks out of the stacks of other threads (kernel/stacktrace.c, stack_trace_save_tsk).
+// Without it, the rules would judge by the callers: the second reader of a terminal would seem to
+// wait for input.
 inline constexpr std::string_view kLockFunction = "mutex_lock";
 
 // Whether the stack lacks that function.

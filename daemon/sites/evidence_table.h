@@ -36,8 +36,8 @@ struct Evidence {
   float wakeups = 0;  // waits that were seen to end
   // Time of waits that ended; the part that its own timer ended, and the part that an answer ended.
   float ended_ns = 0, timer_ns = 0, answer_ns = 0;
-  // Time of waits that peers ended, which are threads that at times wait there, too; and of waits
-  // whose ends speak for a lock (WakerEvidence).
+  // Time of waits that were ended by peers: threads that at times wait there, too. Time of waits
+  // that ended as those for a lock do (WakerEvidence).
   float peers_ns = 0, lock_ns = 0;
   float timer_ends = 0, peer_ends = 0;  // how often its own timer and peers ended its waits
   float episodes = 0;                   // estimated number that the samples stand for

@@ -77,8 +77,8 @@ std::string_view object_of_frame(std::string_view function, std::string_view obj
 struct ComparedName {
   std::string_view name;    // a function without the compiler's suffix, or a plain name
   std::string_view object;  // object_of_frame(); may be empty
-  bool has_name = false;    // false: only "*" fits, as for an address or too long a name,
-  bool has_start = false;   // and, where this is true, kWithoutSymbol
+  bool has_name = false;    // false: only "*" fits, as for an address or too long a name
+  bool has_start = false;   // without a name: kWithoutSymbol fits, too
 };
 ComparedName compared_name(PatternKind kind, std::string_view name, std::string_view object);
 

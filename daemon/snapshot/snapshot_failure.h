@@ -17,7 +17,7 @@ enum class SnapshotFailure : std::size_t {
   InUse,       // another daemon writes to the directory
   Io,          // any other system error
   TooLarge,    // too large for a file, or larger than keep_bytes
-  QueueFull,   // the disk was too slow, so the oldest waiting snapshot was dropped
+  QueueFull,   // disk too slow: the oldest waiting one was dropped; or too many waited for names
   Unreadable,  // a stored snapshot is damaged
   Count
 };

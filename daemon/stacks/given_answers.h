@@ -11,21 +11,22 @@ namespace offcpud {
 
 struct ChainedBlock;
 
-// When threads gave threads of other processes an answer for which these waited; only sampled waits
-// tell. Immutable.
+// When threads answered threads of other processes, as far as the waits for these answers were
+// sampled. Times are CLOCK_MONOTONIC. Immutable.
 class GivenAnswers {
  public:
-  // Answers that a thread gives at shorter distances may be one and the same, as of a server that
-  // writes to a disk once for many.
+  // Answers that a thread gives at shorter distances may be of one piece of work: a server may
+  // write to a disk once for many.
   static constexpr std::uint64_t kTogetherNs = 100'000;
 
   explicit GivenAnswers(std::span<const ChainedBlock> blocks);
 
-  // A thread was at work all the time from before `from_ns` until `idle_ns`, and answered at
-  // `to_ns`, which is no earlier, somebody who had begun to wait at `from_ns`. When did it end what
-  // it did for others before? At the last answer that it gave another thread until then, if that
-  // was not together with a later one. The first one ends what it did already when the wait began,
-  // so that counts in any case. 0: it gave none.
+  // Until when thread `by` worked for others, while a thread waited for its answer from `from_ns`
+  // to `to_ns`. `by` was at work from before that wait until `idle_ns`, which is `to_ns` at most.
+  // Returns the time of its last answer between `from_ns` and `idle_ns` that no later answer
+  // follows within kTogetherNs; if `idle_ns` is `to_ns`, the one at `to_ns` is such a later answer.
+  // The first answer counts in any case, because it ends work that was begun before the wait. 0:
+  // there is none.
   [[nodiscard]] std::uint64_t last(const WaitPeer& by, std::uint64_t from_ns, std::uint64_t idle_ns,
                                    std::uint64_t to_ns) const;
 

@@ -27,8 +27,8 @@ class IntervalChains::Walk {
   Walk(const IntervalChains& chains, const ChainedBlock& wait, const Take& take)
       : chains_(chains), wait_(wait), take_(take) {}
 
-  // What the thread did that ended this wait, in this part of it, of which each nanosecond stands
-  // for `scale` of the wait that is divided.
+  // Divides a part of a wait by what the thread did that ended the wait. Each nanosecond of the
+  // part stands for `scale` ns of the wait that the walk divides.
   void divide(const ChainedBlock& wait, std::uint64_t from_ns, std::uint64_t to_ns, double scale) {
     const WaitPeer& whose = wait.peer;
     const auto past = wait_.past != nullptr
@@ -59,8 +59,8 @@ class IntervalChains::Walk {
     divide_by_past(past, told_from, to_ns, scale);
   }
 
-  // Until when the thread that ended the wait was busy with requests that it had begun before the
-  // wait, and others that it took before this one. 0: not known to have been.
+  // Until when the thread that ended the wait was busy with other requests: those that it had begun
+  // before the wait, and those that it took before this one. 0: it is not known to have been.
   [[nodiscard]] std::uint64_t busy_until(const ChainedBlock& wait, std::span<const PastBlock> past,
                                          std::uint64_t from_ns, std::uint64_t to_ns) const {
     // A wait begins some time after its request has woken who serves it.
@@ -81,8 +81,8 @@ class IntervalChains::Walk {
     return chains_.answers_.last(wait.peer, from_ns, idle_ns, to_ns);
   }
 
-  // Whoever waits for any of several files may have taken a request from one of them, and passed
-  // it on, whatever else it waited for.
+  // Whether the block may be a break between two requests. A thread that polls several files may
+  // take a request from one of them and pass it on, whatever else it waits for.
   [[nodiscard]] bool may_idle(const PastBlock& block) const {
     if (block.since_ns == block.ended_ns) return false;
     if (block.kind == OFFCPUD_BLOCKED_POLL) return true;
@@ -96,9 +96,9 @@ class IntervalChains::Walk {
     double variance_ns2 = 0;  // of `queued`, and so of `runs`
   };
 
-  // Adds a part of the time between two blocks. Of all that time it is known how long the thread
-  // waited for a CPU. How much of that lies in the part is known within bounds; it is taken in
-  // proportion.
+  // Adds `part` ns of the time between two blocks, which is `between` ns. `next` says how long the
+  // thread waited for a CPU in all that time. How much of that lies in the part is known within
+  // bounds; it is taken in proportion.
   static void add_between(Between& sum, double part, const PastBlock& next, double between) {
     const double skipped = std::min(part, part * static_cast<double>(next.skipped_ns) / between);
     const double queued = std::min(static_cast<double>(next.queued_ns), between);
@@ -107,7 +107,7 @@ class IntervalChains::Walk {
     sum.skipped += skipped;
     sum.queued += of_part;
     sum.runs += part - skipped - of_part;
-    sum.variance_ns2 += (most - least) * (most - least) / 12;  // as if all were equally likely
+    sum.variance_ns2 += (most - least) * (most - least) / 12;  // each value is as likely
   }
 
   // What is left of a time once blocks are taken off, and how sure that is.

@@ -50,9 +50,9 @@ struct ChainedBlock {
 // wait says nothing of blocks of W that are much shorter than W's sampling interval: see
 // Piece::watched_ns.
 //
-// W does not always work for who waits. If a thread waited for an answer, and W had been at work
-// since before, without a wait for work in between, and W gave another thread its answer meanwhile,
-// then W was busy with other requests until that moment. Immutable.
+// W may work for others while a thread waits for its answer. If W was at work from before that wait
+// on, without a wait that may be for work, and answered a thread of another process meanwhile, W
+// was busy with other requests until the last such answer (GivenAnswers). Immutable.
 class IntervalChains {
  public:
   static constexpr std::size_t kMostHops = 4;
@@ -74,8 +74,8 @@ class IntervalChains {
   // `blocks`: of all threads. Those that ended before `begin_ns` may be missing.
   IntervalChains(std::vector<ChainedBlock> blocks, std::uint64_t begin_ns);
 
-  // Divides a wait whose peer's thread is known, from `from_ns` on, which is within the wait. The
-  // pieces add up to its length from then on.
+  // Divides the part of a wait from `from_ns` to its end; the pieces add up to that part. The
+  // thread of the wait's peer must be known.
   void divide(const ChainedBlock& wait, std::uint64_t from_ns, const Take& take) const;
 
  private:

@@ -20,7 +20,7 @@ std::uint64_t in_ns(std::uint32_t units) {
   return std::uint64_t{units} << OFFCPUD_PAST_UNIT;
 }
 
-// A block, and how long its thread had waited for a CPU when it began: units modulo 2^32.
+// A block, and how long its thread had waited for a CPU when it began, in units, modulo 2^32.
 struct Told {
   PastBlock block;
   std::uint32_t queued = 0;
@@ -48,7 +48,7 @@ Told end_of(const offcpud_past& of) {
           .queued = of.queued};
 }
 
-// Of each thread in the order of their ends.
+// Sorts by thread and end, and sets queued_ns of all but the first block of each thread.
 void sort(std::span<Told> all) {
   std::ranges::sort(all, {}, [](const Told& told) {
     return std::tuple(told.block.tid, told.block.ended_ns, told.block.since_ns);

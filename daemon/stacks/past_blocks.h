@@ -12,8 +12,8 @@
 namespace offcpud {
 
 // An earlier block of a thread that ended another thread's wait. The thread itself remembers it
-// (bpf/past.bpf.h), so unlike a sample it is known whatever the sampling interval. One without
-// length is no block: until then it is known what the thread did after its last one.
+// (bpf/past.bpf.h), so unlike a sample it is known whatever the sampling interval. An entry without
+// length is no block: it says until when the thread is known to have had no further block.
 struct PastBlock {
   std::uint32_t tid = 0, tgid = 0;           // in the initial PID namespace
   std::uint64_t since_ns = 0, ended_ns = 0;  // CLOCK_MONOTONIC; `since_ns` up to 1 us late
@@ -24,7 +24,7 @@ struct PastBlock {
 };
 
 // Sorted by thread and end. From a thread's first block here on, none of its blocks is missing,
-// except those that skipped_ns counts. In between, it ran or waited for a CPU.
+// except those that skipped_ns counts. Between its blocks, it ran or waited for a CPU.
 using PastBlocks = std::vector<PastBlock>;
 
 // The thread that was current when a sampled block ended, with OFFCPUD_PAST_INTERRUPT if an

@@ -11,9 +11,9 @@
 
 namespace offcpud {
 
-// Remembers the names of places in objects. Threads wait at the same places in window after window;
-// these places keep their names even when the symbols of their object have made room for others.
-// At most `bytes` are remembered. Owned by one thread.
+// Remembers the names of places in objects, in at most `bytes`. Threads wait at the same places in
+// window after window, so these keep their names even when the symbols of their object have made
+// room for others. Owned by one thread.
 class RememberedNames {
  public:
   explicit RememberedNames(std::size_t bytes) : names_(bytes) {}

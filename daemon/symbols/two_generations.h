@@ -16,7 +16,7 @@ class TwoGenerations {
   using Entries = std::unordered_map<Key, Value, Hash>;
 
  public:
-  // What an entry takes besides what its key and value have on the heap.
+  // The bytes that an entry takes, without what its key and value have on the heap.
   static constexpr std::size_t kNode = sizeof(typename Entries::value_type) + 2 * sizeof(void*);
 
   explicit TwoGenerations(std::size_t bytes) : half_(bytes / 2) {}
@@ -33,7 +33,7 @@ class TwoGenerations {
     return &put(key, std::move(value), bytes);
   }
 
-  // The key must not be in the new generation: find() has just said so. Valid until the next call.
+  // The key must not be in the new generation; call find() first. Valid until the next call.
   const Value& put(Key key, Value value, std::size_t bytes) {
     if (young_bytes_ + bytes > half_) {
       old_ = std::exchange(young_, {});

@@ -39,7 +39,7 @@ struct Cause {
     Kernel,   // kernel threads
     Others,   // several, which are not told apart
     Nobody,   // it asked to sleep, or a CPU had to wake up
-    Runs,     // nobody: the unit itself runs; or waits for a CPU, see `because`
+    Runs,     // nobody: the unit itself runs, or perhaps waits for a CPU: see `because`
     Busy,     // the unit itself is busy with other requests
     Unknown,  // `because`
   };
@@ -55,7 +55,7 @@ struct Cause {
   double threads = 0;
   double error = 0;  // its standard error; 0: exact
   // Of Unknown: completes "unknown, because ...". Of Self: which limit, or why no holder is told.
-  // Of Runs: that a part of it may be waits for a CPU; empty: it runs.
+  // Of Runs: that a part of it may be waits for a CPU; empty: it runs. Of For a CPU: see `of`.
   std::string because;
   std::vector<Cause> parts;
   // Where the time was spent, by site; only of For. Adds up to the node, too.

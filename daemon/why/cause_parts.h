@@ -44,7 +44,7 @@ inline constexpr std::string_view kNoLook = "it was not looked at so far";
 inline constexpr std::string_view kEndUnseen =
     "the other end was not seen so far: ask again in a minute";
 
-// Whether a later look may tell what is not known; `because` is why it is not.
+// Whether a later look may tell what is not known now; `because` says why it is not.
 bool is_not_yet(const std::string& because);
 
 // "not known yet" if a later look may tell it, else "unknown"; `because` is why it is not known.

@@ -19,7 +19,7 @@ constexpr const char* kNotFollowed =
     "these waits have not ended yet, or nobody saw which thread ended them";
 constexpr const char* kMayBeQueued = "samples do not tell waits for a CPU apart";
 constexpr double kLeastCovered = 0.2;  // of a part, by waits that ended
-constexpr double kMostUntold = 0.05;   // of what runs: a smaller part is not worth a word
+constexpr double kMostUntold = 0.05;   // of what runs, by samples alone: less is not worth a word
 
 // Whether the last thread in the chain ran or waited for a CPU.
 bool can_run(UnitChain::End end) {
@@ -107,8 +107,8 @@ class ChainParts {
   double scale_;
 };
 
-// Makes one part of what accounts say that it ran, and of what samples say, which may be waits for
-// a CPU.
+// Joins the two parts in which the unit ran: one by accounts, the other by samples, which do not
+// tell waits for a CPU apart.
 void join_runs(Cause& node) {
   const auto runs = std::ranges::find(node.parts, Kind::Runs, &Cause::kind);
   if (runs == node.parts.end()) return;

@@ -108,7 +108,7 @@ DeviceLoad load_of(const WhyInputs& inputs, const std::string& device, const std
     part.share = rows.share(*row);
     add(part, *row, seconds);
   }
-  // DeviceNames begins the name of a file system without a device with its type.
+  // A file system without a device has a name that begins with its type (DeviceNames).
   if (load.parts.empty()) {
     load.because = device.starts_with("fuse") ? "no process alone is known to serve it"
                                               : "this host counts no requests to it";

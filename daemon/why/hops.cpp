@@ -17,7 +17,7 @@ using Kind = Cause::Kind;
 constexpr double kLeastShare = 0.2;    // of a cause that is followed
 constexpr double kLeastSent = 0.01;    // threads that wait for work of one unit
 constexpr double kMostly = 0.5;        // of the time that a unit is busy with other requests
-constexpr double kLeastQueued = 0.05;  // of the waits for a unit: what it waited for a CPU
+constexpr double kLeastQueued = 0.05;  // of the waits for a unit: its own wait for a CPU then
 
 bool is_somebody(Kind kind) {
   return kind == Kind::Unit || kind == Kind::Remote || kind == Kind::Device || kind == Kind::Self ||
@@ -109,7 +109,8 @@ class PathFinder {
          .released = cause.released});
   }
 
-  // What part of the waits is for `part`. What a later look will know may be for it, too.
+  // The share of `part` in what is known of `cause`. Waits of which a later look may know more are
+  // left out: they may be for `part`, too.
   static double part_of_known(const Cause& part, const Cause& cause) {
     double known = cause.threads;
     for (const Cause& other : cause.parts) {
@@ -224,7 +225,7 @@ class PathFinder {
     }
   }
 
-  // What a unit that mostly runs waits for a CPU besides, if that is much and sure.
+  // How much a unit that mostly runs also waits for a CPU, if that is much and sure.
   void add_queued(WhyHop& hop, const Cause& part) const {
     for (const Cause& deed : part.parts) {
       if (deed.kind != Kind::For || deed.for_kind != kForCpu) continue;
@@ -235,7 +236,7 @@ class PathFinder {
     }
   }
 
-  // Who had the CPU while the unit waited for one, all through the window.
+  // Who had the CPU while the unit waited for one, in the whole window.
   void add_taker(const std::string& unit) {
     const WhyInputs& inputs = units_.inputs();
     const auto taker = main_taker(inputs, unit);

@@ -31,17 +31,18 @@ struct WhyHop {
   std::string site;    // where it does that; may be empty
   double threads = 0;  // that do that
   double share = 0;    // of the waits for it, the part in which it did that; 0: not known
-  // Of Runs: of the waits for it, the part in which it waited for a CPU instead.
+  // Of Runs: of the waits for it, the part in which it waited for a CPU instead; 0: little, or not
+  // known.
   double queued = 0;
-  // Who mostly had the CPU then, or had it while the hop before waited for one: a clause. May be
-  // empty.
+  // A clause: who mostly had the CPU while this unit waited for one. Of End: while the unit of the
+  // hop before did. May be empty.
   std::string behind = {};
   // True: a part of what the first unit waited. False: what this unit did in the same window,
   // perhaps for others; nothing of it is attributed.
   bool attributed = false;
   bool or_queued = false;  // of Runs: it may also have waited for a CPU in that time
-  // It was busy with other requests in this share; `does` is what it mostly did for these, Unknown
-  // if that is not known.
+  // In `share` it was busy with other requests; `does` is what it mostly did for these, Unknown if
+  // that is not known.
   bool busy = false;
   // Of Unknown: why. Of Loads: how much. Of a device that no single unit is to blame for: a clause
   // about its load. Of others: more, such as which limit.
@@ -60,7 +61,7 @@ struct WhyHop {
 // The first hop says what the first unit waits for; the last one is who is to blame, or Unknown.
 struct WhyPath {
   std::vector<WhyHop> hops;
-  double followed = 1;  // share of the first hop's waits for the second one, of those known so far
+  double followed = 1;  // share of the second hop in what is known so far of the first hop's waits
 
   static constexpr std::size_t kMostHops = 8;
 

@@ -28,10 +28,11 @@ constexpr std::uint64_t kStuckNs = 10'000'000'000;
 // How many threads that wait for moments weigh as much as one of a verdict about stuck ones. A
 // stuck thread delays somebody for certain, but not more than a convoy of many does.
 constexpr double kStuckWeight = 4;
-// If the path is about less of the first hop's waits, the sentence says about how many threads.
+// If the path is about a smaller share of the first hop's waits, the sentence says how many threads
+// it is about.
 constexpr double kNearlyAll = 0.8;
-// At one site it is mostly one lock or peer, of which a part was only not seen: below this it may
-// be several. A second site with a fifth of the waits is another one.
+// The same where only one site has at least kSecondSite of the waits: these are mostly for one lock
+// or peer, which was just not seen all the time.
 constexpr double kOneOfMany = 0.4;
 constexpr double kSecondSite = 0.2;
 
@@ -244,8 +245,8 @@ std::string subject_of(const WhyHop& first) {
          duration_text(std::chrono::duration<double>(first.over_within)) + " ago";
 }
 
-// Whether the path is about a part of the first hop's waits only. Who has most of the CPU is told
-// with its share in any case.
+// Whether the path is about a part of the first hop's waits only. False for waits for a CPU: a
+// sentence about these has the share anyway.
 bool is_in_part(const WhyPath& path, const Cause& cause) {
   const auto is_large = [&](const Cause::Site& site) {
     return site.threads >= kSecondSite * cause.threads;
@@ -254,7 +255,7 @@ bool is_in_part(const WhyPath& path, const Cause& cause) {
   return path.followed < least - 1e-6 && path.hops.front().for_kind != kForCpu;
 }
 
-// The same as whom() about so many of the threads: ": 1.0 for a lock on a file that ... holds".
+// whom(), for this many of the threads: ": 1.0 for a lock on a file that ... holds".
 std::string whom_in_part(const WhyHop& waits, const WhyHop& next, double threads) {
   const std::string part = ": " + threads_text(threads);
   if (!is_lock_with_holder(waits, &next)) return part + whom(waits, next);

@@ -37,10 +37,10 @@ std::vector<WhyVerdict> verdicts_of(WhyUnits& units, const std::string& unit);
 
 // About the whole host: units that wait for what somebody may act on, with at least 0.05 threads.
 // First what lasts, then what is over; of each the worst first: by how many threads wait, times
-// four in a verdict about stuck ones. If the path of a verdict passes through a unit
-// that itself waits there, the unit's own verdict is left out, unless that is about more than twice
-// as many threads. A unit that ends a path because it runs, has the CPUs or loads a disk keeps its
-// own verdict: the path does not explain what it waits for.
+// four in a verdict about stuck ones. If the path of a verdict passes through a unit that itself
+// waits there, the unit's own verdict is left out, unless that is about more than twice as many
+// threads. A unit that ends a path because it runs, has the CPUs or loads a disk keeps its own
+// verdict: the path does not explain what it waits for.
 std::vector<WhyVerdict> verdicts(WhyUnits& units, std::size_t most);
 
 }  // namespace offcpud

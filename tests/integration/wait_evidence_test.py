@@ -126,7 +126,7 @@ class Sockets(Evidence):
         self.expect_answers_and_work({"unix block": ("block", f"{folder.name}/socket")})
 
     def test_nobody_knows_who_asks_on_a_pair(self):
-        """Once its parent has sent with credentials, an idle child looks as if it had connected to a server."""
+        """Once its parent has sent with SO_PASSCRED set, an idle child looks as if it had connected to a server."""
         parent, child = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with parent, child:
             parent.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)

@@ -125,7 +125,7 @@ class Stacks(OverviewCase):
 
     def test_without_any_it_says_of_which_time(self):
         self.open_told("?unit=nginx.service")
-        self.assertIn("No wait of it for anything but work is in the snapshots, 12:08:00 to 12:10:00; short waits that "
+        self.assertIn("No wait of it that is not idle is in the snapshots, 12:08:00 to 12:10:00; short waits that "
                       "sampling missed add up to 3 ms at most, over all threads.", self.text(PART))
         self.open_told("?unit=/kubepods.slice/pod1/c1")
         self.assertIn("Waits for a CPU have no stacks.", self.text(PART))

@@ -52,7 +52,7 @@ export class Address {
     return `?${parameters}`.replaceAll("%3A", ":");
   }
 
-  // Another unit has other stacks.
+  // The state with these changes. Another unit has other stacks, so none of these is open.
   after(changes) {
     const isOther = changes.unit !== undefined && changes.unit !== this.state.unit;
     return { ...this.state, ...(isOther && { stacks: "" }), ...changes };
@@ -63,7 +63,7 @@ export class Address {
     return Address.query(this.after(changes));
   }
 
-  // Keys of the stacks that are shown whole.
+  // The keys of the stacks that are shown whole.
   get openStacks() {
     return new Set(this.state.stacks.split(".").filter((key) => key !== ""));
   }

@@ -145,8 +145,8 @@ class UnitRow {
     return this.changed || this.stallsFor(kind).length > 0;
   }
 
-  // Whom or what it waits for most, of its main kind: {text, share}; null: nobody knows. `isVague`: the
-  // text names nobody.
+  // Whom or what it waits for most, of its main kind: {text, share, isVague}; null: nobody knows.
+  // `isVague`: the text names nobody.
   get culprit() {
     if (this.main === null) return null;
     const whole = this.kinds[this.main];
@@ -221,8 +221,8 @@ export function unitRows(units, stalls, changes) {
   return rows;
 }
 
-// Returns a function that says whether what is in a cgroup is of the unit, where the daemon was asked for
-// that unit: it answers for what is below, too, which may be a unit with a row of its own.
+// Returns a function that says whether a cgroup is of the unit. The daemon's answer about a unit also has
+// the cgroups below it, which may be units with rows of their own.
 export function ownershipOf(name, rows) {
   const owners = new Map();
   for (const row of rows.values()) for (const cgroup of row.cgroups) owners.set(cgroup, row.name);

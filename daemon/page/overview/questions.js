@@ -21,7 +21,7 @@ const BLAME_IS_OLD = {
 
 // What the daemon is asked, and how often.
 export class Questions {
-  // `changed()`: snapshots say more, of the strip or of the unit's stacks.
+  // `changed()`: snapshots have told more for the strip or the unit's stacks.
   constructor(address, changed) {
     this.address = address;
     this.unit = ""; // of which more is asked
@@ -79,7 +79,7 @@ export class Questions {
     return { ...selector, ...window, limit: selector.cgroup === "/" ? 1000 : 5 };
   }
 
-  // Where the wanted unit waited; undefined: nobody knows yet.
+  // An answer or a refusal about the stacks in which the wanted unit waited; undefined: not known yet.
   stacksOf(rows, range) {
     return rows.has(this.unit) ? this.stacks.of(this.selector(rows).cgroup, range) : undefined;
   }

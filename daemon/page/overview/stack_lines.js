@@ -15,14 +15,14 @@ function tellingOf(frames) {
   return (program.length > 0 ? program : frames).map(({ name }) => name).reverse();
 }
 
-// Names a stack in the address, today and tomorrow (FNV-1a).
+// Names a stack in the page's address; the same for each load of the page (FNV-1a).
 function keyOf(text) {
   let hash = 0x811c9dc5;
   for (const letter of text) hash = Math.imul(hash ^ letter.codePointAt(0), 0x01000193);
   return (hash >>> 0).toString(36);
 }
 
-// `functions`: of stacks that were seen before.
+// `functions`: the texts of stacks that were seen before.
 function addStack({ lines, functions }, table, row) {
   const [kind, site] = ["for", "site"].map((column) => table.text(row, column));
   const frames = table.framesOf(row, "stack");
@@ -40,8 +40,8 @@ function addStack({ lines, functions }, table, row) {
   line.stacks.set(frames, (line.stacks.get(frames) ?? 0) + ns);
 }
 
-// `isOwn(cgroup)`: whether it is one of the unit. {lines, ns, answer}: the heaviest first, and the time
-// of all.
+// `isOwn(cgroup)`: whether it is of the unit. Returns {lines, ns, answer}: the lines from the heaviest on,
+// and the time of all.
 export function stackLines(answer, isOwn) {
   const table = new StackTable(answer);
   const sums = { lines: new Map(), functions: new Map() };
@@ -52,17 +52,17 @@ export function stackLines(answer, isOwn) {
 
 const rangeOf = ({ begin, end }) => [Date.parse(begin), Date.parse(end)];
 
-// Of what time they are: "12:08:00 to 12:10:00".
+// The time that the answer covers: "12:08:00 to 12:10:00".
 function timeOf(answer) {
   return rangeOf(answer).map(clock).join(" to ");
 }
 
-// Of what the shares are parts; "" where there are none.
+// What the shares are parts of; "" where there are none.
 export function wholeOf({ ns, answer }) {
   return ns > 0 ? `of ${duration(ns)} in all, ${timeOf(answer)}` : "";
 }
 
-// What the line does not say of its waits. `most`: the time of the stack that is shown.
+// What the line itself does not say of its waits. `most`: the time of the stack that is shown.
 function sentencesOf({ waits, ns, lastingNs, stacks }, most) {
   const sentences = [];
   const ended = Math.round(waits);
@@ -75,7 +75,7 @@ function sentencesOf({ waits, ns, lastingNs, stacks }, most) {
   return [...sentences, "The innermost function first:"].join(" ");
 }
 
-// Of several that differ in the kernel alone, the heaviest.
+// The heaviest stack of the line, whole. The others differ from it in the kernel alone.
 function wholeStack(line) {
   const [[frames, most]] = [...line.stacks].sort(([, a], [, b]) => b - a);
   const items = [...frames].reverse().map(({ name, object, kind }) =>
@@ -125,11 +125,12 @@ function stackLine(line, whole, { open, toggled }) {
 function emptyText(answer, isQueued) {
   const bound = boundOf(answer);
   const queue = isQueued ? " Waits for a CPU have no stacks." : "";
-  return `No wait of it for anything but work is in the snapshots, ${timeOf(answer)}${bound}.${queue}`;
+  return `No wait of it that is not idle is in the snapshots, ${timeOf(answer)}${bound}.${queue}`;
 }
 
-// `stacks`: of stackLines(); `isQueued`: the unit mostly waits for a CPU; `open`: keys of lines that show
-// all, `toggled(key, isOpen)`: somebody opened or closed one; `all(range)`: the address of all stacks.
+// The first argument comes from stackLines(). `isQueued`: the unit mostly waits for a CPU; `open`: the keys
+// of lines that are open; `toggled(key, isOpen)`: somebody opened or closed one; `all(range)`: the address
+// of all stacks.
 export function stacksList({ lines, ns, answer }, { isQueued, open, toggled, all }) {
   if (lines.length === 0) return [element("p", { class: "quiet" }, emptyText(answer, isQueued))];
   const list = lines.slice(0, MOST_STACKS).map((line) => stackLine(line, ns, { open, toggled }));

@@ -68,8 +68,8 @@ export class UnitPanel {
     );
   }
 
-  // Replaces a part only if it says something else now, and not while somebody uses something in it, unless
-  // that is of another unit. Returns whether it says this now.
+  // Replaces a part if it would say something else now. Leaves it while somebody uses something in it,
+  // unless it is still about another unit. Returns whether the part says this now.
   put(name, ...nodes) {
     const part = this.parts.get(name);
     const box = element("div", {}, ...nodes);
@@ -92,8 +92,8 @@ export class UnitPanel {
 
   // `row`: undefined if the unit is not among those that the daemon told; `why`, `top`: answers or
   // refusals about it, undefined before the first one.
-  // `lengths`: an answer that has those of the unit, undefined before the first one; `stacks`: one about
-  // these, or a refusal; `rows`: of all units.
+  // `lengths`: an answer that has those of the unit; `stacks`: an answer or a refusal about its stacks; both
+  // are undefined before the first one. `rows`: of all units.
   // `isOld`: only snapshots know of the range.
   show(name, { row, why, top, steps, range, isPast, isOld = false, lengths, stacks, rows }) {
     if (this.shown !== name) for (const part of this.parts.values()) part.text = null;

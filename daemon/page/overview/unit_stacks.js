@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks where a unit waited. Stacks come in snapshots, so it asks less often than the page does, and the
-// other numbers do not wait for the answer.
+// Asks for the stacks in which a unit waited. They come with snapshots, so it asks less often than the page
+// does, and the other numbers do not wait for the answer.
 
 const MERGE = "api/v1/snapshots/merge";
-const AGAIN_MS = 30_000; // the daemon reads files for them, and writes one a minute
-const RECENT = ["-90s", "-10min"]; // the last snapshot is in the first, or with longer ones in the second
+const AGAIN_MS = 30_000; // the daemon reads files for an answer, and writes one file a minute
+const RECENT = ["-90s", "-10min"]; // the second is for snapshots that take longer than a minute
 const NOT_THERE = 404;
 
 export class UnitStacks {

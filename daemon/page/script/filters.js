@@ -21,7 +21,7 @@ class Boxes {
     });
   }
 
-  // `sums`: pairs of a value and its time; `notIdle`: the values of which some wait is not idle.
+  // `sums`: pairs of a value and its time; `notIdle`: the values of waits that are not idle.
   fill(sums, notIdle, isDifference) {
     this.notIdle = notIdle;
     this.element.replaceChildren(

@@ -47,7 +47,7 @@ export function purposesOf(table) {
   return amountsBy(table, (row) => [table.text(row, "for")]);
 }
 
-// The values of `column` of which some wait is not idle.
+// The values of `column` in rows of waits that are not idle.
 export function valuesNotIdle(table, column) {
   const rows = table.rows.filter((row) => !isIdleRow(table, row));
   return new Set(rows.map((row) => table.text(row, column)));

@@ -11,8 +11,8 @@
 
 namespace offcpud {
 
-// A case with programs of its own. One whose SetUp() needs more calls this one first, and is done
-// if that has skipped the case.
+// A case with programs of its own. A SetUp() of a subclass calls this one first, and returns if
+// that has skipped the case.
 class HooksCase : public ::testing::Test {
  protected:
   explicit HooksCase(HooksObject::Disks disks = HooksObject::Disks::Ignored) : disks_(disks) {}

@@ -20,7 +20,7 @@ class HooksObject {
  public:
   static constexpr std::uint32_t kProcesses = 2, kHists = 2, kCgroups = 4, kChosen = 1,
                                  kDiskLoaders = 64;
-  // Counted: the programs at the tracepoints of disks are there, too, for the test to attach.
+  // Counted: loads also the programs at the tracepoints of disks, for the test to attach.
   enum class Disks { Ignored, Counted };
 
   static Result<HooksObject> load(Disks disks = Disks::Ignored);

@@ -24,7 +24,7 @@ class WakerEvidenceTest : public testing::Test {
     return {.tgid = kProcess, .tid = tid, .process_start_ns = kStart, .place = place};
   }
 
-  // So many waits of a millisecond, each of them sampled.
+  // Adds `count` waits of a millisecond, each of them sampled.
   SeenWaits& wait(const ThreadAtPlace& waiter, WaitEnd end, std::uint32_t waker = 0,
                   std::uint32_t count = 10) {
     return waits_.emplace_back(SeenWaits{.at = waiter,
@@ -42,7 +42,7 @@ class WakerEvidenceTest : public testing::Test {
     waits_.clear();
   }
 
-  // Of several windows that are all alike.
+  // Makes and ends `count` windows with the same waits.
   template <class Waits>
   void windows(int count, Waits waits) {
     for (int i = 0; i < count; ++i) {
