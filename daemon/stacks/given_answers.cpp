@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "peers/wait_peer.h"
 #include "stacks/interval_chains.h"
 
 namespace offcpud {
@@ -20,16 +21,19 @@ GivenAnswers::GivenAnswers(std::span<const ChainedBlock> blocks) {
   std::ranges::sort(answers_);
 }
 
-std::uint64_t GivenAnswers::last(const WaitPeer& by, std::uint64_t from_ns, std::uint64_t idle_ns,
-                                 std::uint64_t to_ns) const {
+std::uint64_t GivenAnswers::last(const ChainedBlock& wait, std::uint64_t from_ns,
+                                 std::uint64_t idle_ns, std::uint64_t to_ns) const {
   const auto at = [&](std::uint64_t ns) {
-    return Answer{.tid = by.tid, .tgid = by.process.tgid, .ns = ns};
+    return Answer{.tid = wait.peer.tid, .tgid = wait.peer.process.tgid, .ns = ns};
   };
-  const auto first = std::ranges::upper_bound(answers_, at(from_ns));
-  std::uint64_t next_ns = idle_ns < to_ns ? std::numeric_limits<std::uint64_t>::max() : to_ns;
-  for (auto answer = std::ranges::lower_bound(answers_, at(idle_ns)); answer > first;) {
+  const auto begin = std::ranges::upper_bound(answers_, at(from_ns));
+  const bool has_first = from_ns <= wait.since_ns;
+  std::uint64_t next_ns =
+      idle_ns < to_ns ? std::numeric_limits<std::uint64_t>::max() : wait.ended_ns;
+  for (auto answer = std::ranges::lower_bound(answers_, at(idle_ns)); answer > begin;) {
     --answer;
-    if (answer == first || next_ns - answer->ns >= kTogetherNs) return answer->ns;
+    const bool is_first = has_first && answer == begin;
+    if (is_first || next_ns - answer->ns >= kTogetherNs) return answer->ns;
     next_ns = answer->ns;
   }
   return 0;

@@ -5,8 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "peers/wait_peer.h"
-
 namespace offcpud {
 
 struct ChainedBlock;
@@ -21,14 +19,14 @@ class GivenAnswers {
 
   explicit GivenAnswers(std::span<const ChainedBlock> blocks);
 
-  // Until when thread `by` worked for others, while a thread waited for its answer from `from_ns`
-  // to `to_ns`. `by` was at work from before that wait until `idle_ns`, which is `to_ns` at most.
-  // Returns the time of its last answer between `from_ns` and `idle_ns` that no later answer
-  // follows within kTogetherNs; if `idle_ns` is `to_ns`, the one at `to_ns` is such a later answer.
-  // The first answer counts in any case, because it ends work that was begun before the wait. 0:
-  // there is none.
-  [[nodiscard]] std::uint64_t last(const WaitPeer& by, std::uint64_t from_ns, std::uint64_t idle_ns,
-                                   std::uint64_t to_ns) const;
+  // Until when whoever ended `wait` worked for others within its part from `from_ns` to `to_ns`.
+  // That thread was at work from before the wait until `idle_ns`, which is `to_ns` at most. Returns
+  // the time of its last answer between `from_ns` and `idle_ns` that no later answer follows within
+  // kTogetherNs; if `idle_ns` is `to_ns`, the one that ended the wait is such a later answer. The
+  // first answer since the wait began counts in any case, because it ends work that was begun
+  // before. 0: there is none.
+  [[nodiscard]] std::uint64_t last(const ChainedBlock& wait, std::uint64_t from_ns,
+                                   std::uint64_t idle_ns, std::uint64_t to_ns) const;
 
  private:
   struct Answer {

@@ -78,7 +78,7 @@ class IntervalChains::Walk {
       }
       last_ended_ns = block.ended_ns;
     }
-    return chains_.answers_.last(wait.peer, from_ns, idle_ns, to_ns);
+    return chains_.answers_.last(wait, from_ns, idle_ns, to_ns);
   }
 
   // Whether the block may be a break between two requests. A thread that polls several files may

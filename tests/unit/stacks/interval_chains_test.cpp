@@ -392,6 +392,19 @@ TEST(IntervalChains, AnswersThatAreGivenTogetherAreOne) {
   EXPECT_NEAR(pieces.at("busy has CPU"), 99.95, 1e-6) << "a short request behind a long one";
 }
 
+// Of a part that begins later nobody knows which answer was the first.
+TEST(IntervalChains, AnswersThatAreGivenTogetherAreOneInTheRestOfAWait) {
+  std::vector<ChainedBlock> others = idle_habit();
+  ChainedBlock answered = block(8, 90, 200, 2);
+  answered.ended_ns -= 50'000;
+  others.push_back(answered);
+  const ChainedBlock wait = wait_at_busy_server();
+  others.push_back(wait);
+  const IntervalChains chains(std::move(others), 0);
+  chains.divide(wait, 120 * kMs,
+                [](const IntervalChains::Piece& piece) { EXPECT_FALSE(piece.busy_after); });
+}
+
 // Locks and barriers are handed over within a process, and work for a lock is not a request.
 TEST(IntervalChains, OnlyAnswersOfOtherProcessesAreOtherRequests) {
   std::vector<ChainedBlock> others = idle_habit();
