@@ -15,7 +15,7 @@
 namespace offcpud {
 namespace {
 
-unsigned status_of(const Error& error) {
+unsigned status_of_unread_ranges(const Error& error) {
   return error.kind() == ErrorKind::Usage ? 400 : 404;
 }
 
@@ -38,7 +38,8 @@ class ChangesAnswer {
     const WallTime last = kept.empty() ? WallTime::min() : kept.back().name.end;
     auto windows = recent(last);
     const auto snapshots = choose_snapshots(kept, used_, !windows.empty());
-    if (!snapshots) return error(status_of(snapshots.error()), snapshots.error().message());
+    if (!snapshots)
+      return error(status_of_unread_ranges(snapshots.error()), snapshots.error().message());
     windows = recent(last);  // the range may have become shorter
     if (!add(before_, snapshots->before, stop) || !add(after_, snapshots->after, stop)) {
       return error(503, "offcpud is stopping");

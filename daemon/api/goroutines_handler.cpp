@@ -13,7 +13,7 @@ namespace {
 
 // 404 where there is nothing to answer: the process is gone or runs no Go program, or its version
 // is unknown.
-unsigned status_of(const Error& refused) {
+unsigned status_of_unread_process(const Error& refused) {
   const bool is_nothing =
       refused.kind() == ErrorKind::NotFound || refused.kind() == ErrorKind::Unsupported;
   return is_nothing ? 404 : 503;
@@ -34,7 +34,9 @@ Response GoroutinesHandler::goroutines(const Request& request) const {
   if (!query) return error(400, query.error().message());
   return worker_.respond([this, query = *query](const std::stop_token& stop) -> Response {
     const auto report = source_.goroutines_of(query.pid, query.limit, stop);
-    if (!report) return error(status_of(report.error()), sentence_of(report.error(), query.pid));
+    if (!report)
+      return error(status_of_unread_process(report.error()),
+                   sentence_of(report.error(), query.pid));
     if (query.as_text) {
       return {.content_type = kPlainText, .body = goroutines_text(*report)};
     }

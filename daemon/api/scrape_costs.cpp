@@ -33,7 +33,7 @@ class MeteredBody {
   std::chrono::nanoseconds duration_{0};
 };
 
-BodyStream stream_of(std::shared_ptr<MeteredBody> body) {
+BodyStream stream_of_metered(std::shared_ptr<MeteredBody> body) {
   return [body = std::move(body)](std::span<char> buffer) { return body->read(buffer); };
 }
 
@@ -87,8 +87,9 @@ BodyStream scrape_body(const std::shared_ptr<const View>& view, const Exposition
       std::make_shared<Exposition>(view, make_writer(options), self_metrics, options.with_details);
   auto plain = std::make_shared<MeteredBody>(
       [exposition](std::span<char> buffer) { return exposition->read(buffer); });
-  auto sent = std::make_shared<MeteredBody>(
-      coding == ContentCoding::Gzip ? gzip_stream(stream_of(plain)) : stream_of(plain));
+  auto sent = std::make_shared<MeteredBody>(coding == ContentCoding::Gzip
+                                                ? gzip_stream(stream_of_metered(plain))
+                                                : stream_of_metered(plain));
   return [=, format = options.format](std::span<char> buffer) {
     const std::size_t n = sent->read(buffer);
     if (n == 0 && !buffer.empty() && costs != nullptr) {

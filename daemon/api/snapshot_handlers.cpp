@@ -25,7 +25,6 @@ using Json = nlohmann::ordered_json;
 using Path = SnapshotQuery::Path;
 
 constexpr const char* kBytes = "application/octet-stream";
-constexpr double kNanoseconds = 1e9;
 
 std::string text_of(const Json& value) {
   return value.dump(2, ' ', true, Json::error_handler_t::replace) + '\n';
@@ -154,10 +153,10 @@ class SumsByFor {
     Json by_for = Json::object();
     for (std::size_t what = 0; what < ns_.size(); ++what) {
       if (ns_[what] > 0)
-        by_for[kWaitForNames[what]] = static_cast<double>(ns_[what]) / kNanoseconds;
+        by_for[kWaitForNames[what]] = static_cast<double>(ns_[what]) / kNsPerSecond;
     }
     item["for"] = std::move(by_for);
-    item["children"] = static_cast<double>(child_ns_) / kNanoseconds;
+    item["children"] = static_cast<double>(child_ns_) / kNsPerSecond;
   }
 
  private:
@@ -181,7 +180,7 @@ bool append_amount(Json& item, Json& stack, bool& has_cgroup, const Snapshot& sn
     episodes += entry.episodes;
     sums.add(entry);
   }
-  item["off_cpu_seconds"] = static_cast<double>(ns) / kNanoseconds;
+  item["off_cpu_seconds"] = static_cast<double>(ns) / kNsPerSecond;
   item["episodes"] = episodes;
   if (query.by_for) sums.append_to(item);
   return ns > 0;

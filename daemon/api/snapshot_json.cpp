@@ -17,15 +17,13 @@
 namespace offcpud {
 namespace {
 
-using Json = nlohmann::json;
 using Ids = std::vector<std::uint32_t>;
 
-constexpr double kNanoseconds = 1e9;
 // What clients, and the server's own memory for a connection, allow for a header.
 constexpr std::size_t kMostSummaryBytes = 4096;
 
 std::string quoted(const std::string& text) {
-  return Json(text).dump(-1, ' ', true, Json::error_handler_t::replace);
+  return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
 // Writes JSON text directly: a tree of JSON values would take many times the memory.
@@ -167,12 +165,8 @@ class TableWriter {
   std::string out_;
 };
 
-double seconds(std::chrono::nanoseconds duration) {
-  return std::chrono::duration<double>(duration).count();
-}
-
 nlohmann::ordered_json interval_json(std::chrono::nanoseconds interval) {
-  if (interval.count() > 0) return seconds(interval);
+  if (interval.count() > 0) return in_seconds(interval);
   return nullptr;
 }
 
@@ -187,17 +181,17 @@ Total total_of(const Amounts& amounts) {
     ns += static_cast<double>(amount.ns);
     variance += amount.variance;
   }
-  return {.seconds = ns / kNanoseconds, .standard_error = std::sqrt(variance) / kNanoseconds};
+  return {.seconds = ns / kNsPerSecond, .standard_error = std::sqrt(variance) / kNsPerSecond};
 }
 
 nlohmann::ordered_json head_json(const Snapshot& snapshot, const MergedFrom& from) {
   const Total total = total_of(snapshot.entries);
   return {{"begin", rfc3339(snapshot.begin)},
           {"end", rfc3339(snapshot.end)},
-          {"covered_seconds", seconds(snapshot.covered())},
+          {"covered_seconds", in_seconds(snapshot.covered())},
           {"off_cpu_seconds", total.seconds},
           {"standard_error_seconds", total.standard_error},
-          {"lost_of_any_seconds", static_cast<double>(snapshot.lost_of_any_ns) / kNanoseconds},
+          {"lost_of_any_seconds", static_cast<double>(snapshot.lost_of_any_ns) / kNsPerSecond},
           {"sampling_interval_seconds", interval_json(snapshot.sampling_interval)},
           {"partial", snapshot.partial},
           {"captured", snapshot.captured},
@@ -212,10 +206,10 @@ nlohmann::ordered_json head_json(const StackDifference& difference, const Merged
   head["base"] = {
       {"begin", rfc3339(difference.before_begin)},
       {"end", rfc3339(difference.before_end)},
-      {"covered_seconds", seconds(difference.before_duration)},
+      {"covered_seconds", in_seconds(difference.before_duration)},
       {"off_cpu_seconds", before.seconds},
       {"standard_error_seconds", before.standard_error},
-      {"lost_of_any_seconds", static_cast<double>(difference.before_lost_of_any_ns) / kNanoseconds},
+      {"lost_of_any_seconds", static_cast<double>(difference.before_lost_of_any_ns) / kNsPerSecond},
       {"sampling_interval_seconds", interval_json(difference.before_sampling_interval)},
       {"partial", difference.before_partial},
       {"captured", difference.before_captured},
@@ -226,7 +220,9 @@ nlohmann::ordered_json head_json(const StackDifference& difference, const Merged
 
 // ASCII, as a header must be.
 std::string summary_of(nlohmann::ordered_json head) {
-  const auto text = [&head] { return head.dump(-1, ' ', true, Json::error_handler_t::replace); };
+  const auto text = [&head] {
+    return head.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  };
   if (auto summary = text(); summary.size() <= kMostSummaryBytes) return summary;
   for (auto* part : {&head, head.contains("base") ? &head["base"] : nullptr}) {
     if (part != nullptr) (*part)["captured"] = {"filters that are too long for a header"};
@@ -236,7 +232,7 @@ std::string summary_of(nlohmann::ordered_json head) {
 
 // The text of the object, with `rest` before its last brace.
 std::string with(const nlohmann::ordered_json& head, const std::string& rest) {
-  std::string text = head.dump(-1, ' ', true, Json::error_handler_t::replace);
+  std::string text = head.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
   text.pop_back();
   return text + rest + "}\n";
 }

@@ -30,8 +30,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kNanoseconds = 1e9;
-
 // Most readers hold JSON numbers as doubles, into which addresses do not fit.
 std::string address_text(std::uint64_t value) {
   return "0x" + hexadecimal(value);
@@ -186,7 +184,7 @@ Json stall_json(const Stall& stall, const StallPeers& peers, const StallSight& s
   Json json = {{"state", stall.ended ? "ended" : "in_progress"},
                {"told", stall.told},
                {"since", rfc3339(stall.since)},
-               {"duration_seconds", static_cast<double>(stall.duration_ns) / kNanoseconds},
+               {"duration_seconds", static_cast<double>(stall.duration_ns) / kNsPerSecond},
                {"estimated", stall.estimated},
                {"pid", number_or_null(stall.local_tgid)},
                {"tid", number_or_null(stall.local_tid)},
@@ -221,7 +219,7 @@ Json untold_json(const StallList* stalls) {
 }
 
 Json usual_json(const UsualWaits& usual) {
-  const auto seconds = [](std::uint64_t ns) { return static_cast<double>(ns) / kNanoseconds; };
+  const auto seconds = [](std::uint64_t ns) { return static_cast<double>(ns) / kNsPerSecond; };
   return {{"waits", std::llround(usual.waits)},
           {"p99_seconds", seconds(usual.p99_ns)},
           {"longest_seconds", seconds(usual.longest_ns)},

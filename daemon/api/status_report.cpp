@@ -20,10 +20,6 @@ using Json = nlohmann::ordered_json;
 constexpr auto kText = static_cast<std::size_t>(ExpositionFormat::Text);
 constexpr auto kProtobuf = static_cast<std::size_t>(ExpositionFormat::Protobuf);
 
-double seconds(std::chrono::nanoseconds duration) {
-  return std::chrono::duration<double>(duration).count();
-}
-
 Json features_json(const std::vector<FeatureStatus>& features) {
   Json list = Json::array();
   for (const FeatureStatus& feature : features) {
@@ -35,7 +31,7 @@ Json features_json(const std::vector<FeatureStatus>& features) {
 
 Json last_pass_json(const std::optional<LastPass>& pass) {
   if (!pass) return nullptr;
-  return {{"age_seconds", seconds(pass->age)}, {"duration_seconds", seconds(pass->duration)}};
+  return {{"age_seconds", in_seconds(pass->age)}, {"duration_seconds", in_seconds(pass->duration)}};
 }
 
 Json losses_json(const std::vector<LossCount>& losses) {
@@ -66,7 +62,7 @@ Json scrape_json(const std::optional<ScrapeCost>& cost) {
   if (!cost) return nullptr;
   Json json = {{"series", cost->series}, {"samples", cost->samples}, {"bytes", cost->bytes}};
   if (cost->sent_bytes) json["sent_bytes"] = *cost->sent_bytes;
-  json["duration_seconds"] = seconds(cost->duration);
+  json["duration_seconds"] = in_seconds(cost->duration);
   return json;
 }
 
@@ -107,10 +103,10 @@ Json threads_json(const std::vector<ThreadState>& threads) {
   for (const ThreadState& thread : threads) {
     Json json = {{"thread", thread.name},
                  {"state", thread.stuck ? "stuck" : (thread.busy ? "busy" : "idle")},
-                 {"limit_seconds", seconds(thread.limits.stuck)}};
+                 {"limit_seconds", in_seconds(thread.limits.stuck)}};
     if (!thread.work.empty()) json["work"] = thread.work;
     if (!thread.subject.empty()) json["subject"] = thread.subject;
-    if (thread.busy) json["busy_seconds"] = seconds(*thread.busy);
+    if (thread.busy) json["busy_seconds"] = in_seconds(*thread.busy);
     if (thread.stuck) json["sentence"] = sentence_of(thread, true);
     list.push_back(std::move(json));
   }
@@ -194,7 +190,7 @@ std::string status_json(const StatusReport& report) {
       {"revision", report.revision},
       {"kernel", report.kernel},
       {"host", report.host},
-      {"uptime_seconds", seconds(report.uptime)},
+      {"uptime_seconds", in_seconds(report.uptime)},
       {"listen", report.listen},
       {"local_socket", report.local_socket.empty() ? Json(nullptr) : Json(report.local_socket)},
       {"access", {{"details", report.access.details}, {"addresses", report.access.addresses}}},

@@ -12,9 +12,6 @@
 namespace offcpud {
 namespace {
 
-using std::chrono::nanoseconds;
-using std::chrono::seconds;
-
 bool take_one_of(std::string_view& rest, std::string_view characters) {
   if (rest.empty() || characters.find(rest.front()) == std::string_view::npos) return false;
   rest.remove_prefix(1);
@@ -22,8 +19,8 @@ bool take_one_of(std::string_view& rest, std::string_view characters) {
 }
 
 // Takes ".25" off the front; 0 if there is no fraction.
-std::optional<nanoseconds> take_fraction(std::string_view& rest) {
-  if (rest.empty() || rest.front() != '.') return nanoseconds(0);
+std::optional<std::chrono::nanoseconds> take_fraction(std::string_view& rest) {
+  if (rest.empty() || rest.front() != '.') return std::chrono::nanoseconds(0);
   rest.remove_prefix(1);
   std::int64_t value = 0;
   std::int64_t unit = 1'000'000'000;
@@ -34,18 +31,18 @@ std::optional<nanoseconds> take_fraction(std::string_view& rest) {
   }
   if (digits == 0 || digits > 9) return std::nullopt;
   rest.remove_prefix(digits);
-  return nanoseconds(value);
+  return std::chrono::nanoseconds(value);
 }
 
 // Takes "Z", "+02:00" or "-0530" off the front. An unescaped plus in a query arrives as a space.
-std::optional<seconds> take_offset(std::string_view& rest) {
-  if (take_one_of(rest, "Zz")) return seconds(0);
+std::optional<std::chrono::seconds> take_offset(std::string_view& rest) {
+  if (take_one_of(rest, "Zz")) return std::chrono::seconds(0);
   const bool west = !rest.empty() && rest.front() == '-';
   unsigned hours = 0, minutes = 0;
   if (!take_one_of(rest, "+- ") || !take_digits(rest, 2, hours)) return std::nullopt;
   (void)take_one_of(rest, ":");
   if (!take_digits(rest, 2, minutes) || hours > 23 || minutes > 59) return std::nullopt;
-  const seconds offset = std::chrono::hours(hours) + std::chrono::minutes(minutes);
+  const std::chrono::seconds offset = std::chrono::hours(hours) + std::chrono::minutes(minutes);
   return west ? -offset : offset;
 }
 
@@ -73,7 +70,7 @@ std::optional<WallTime> parse_unix(std::string_view rest) {
   rest.remove_prefix(static_cast<std::size_t>(stop - rest.data()));
   const auto fraction = take_fraction(rest);
   if (!fraction || !rest.empty()) return std::nullopt;
-  return WallTime(seconds(whole)) + *fraction;
+  return WallTime(std::chrono::seconds(whole)) + *fraction;
 }
 
 }  // namespace

@@ -59,11 +59,8 @@ bool selects_processes(const TopQuery& query) {
 // Of what `waits` in totals and rows are the means.
 TopJson window_json(const View& view) {
   if (!view.waits) return nullptr;
-  const auto seconds = [](std::chrono::nanoseconds time) {
-    return std::chrono::duration<double>(time).count();
-  };
-  return {{"seconds", seconds(view.waits->end_at - view.waits->begin_at)},
-          {"age_seconds", seconds(view.taken - view.waits->end_at)}};
+  return {{"seconds", in_seconds(view.waits->end_at - view.waits->begin_at)},
+          {"age_seconds", in_seconds(view.taken - view.waits->end_at)}};
 }
 
 }  // namespace

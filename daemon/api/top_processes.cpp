@@ -13,8 +13,6 @@
 namespace offcpud {
 namespace {
 
-constexpr std::span kKindNames(kHistKindNames);
-
 // Actionable waits without those for a CPU.
 std::uint64_t blocked_ns(const ProcessRow& row) {
   const std::uint64_t runqueue = runqueue_ns(row.waited_ns);

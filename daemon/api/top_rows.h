@@ -44,14 +44,15 @@ inline std::uint64_t runqueue_ns(const std::array<std::uint64_t, OFFCPUD_HIST_KI
   return std::accumulate(waited.begin() + OFFCPUD_BLOCKED_KINDS, waited.end(), std::uint64_t{0});
 }
 
+inline constexpr std::span kKindNames(kHistKindNames);
+
 // By reason and by cause.
 inline TopJson waits_json(const std::array<std::uint64_t, OFFCPUD_HIST_KINDS>& waited) {
-  constexpr std::span names(kHistKindNames);
   const std::span all(waited);
-  return {{"blocked_seconds",
-           seconds_by_name(all.first(OFFCPUD_BLOCKED_KINDS), names.first(OFFCPUD_BLOCKED_KINDS))},
+  return {{"blocked_seconds", seconds_by_name(all.first(OFFCPUD_BLOCKED_KINDS),
+                                              kKindNames.first(OFFCPUD_BLOCKED_KINDS))},
           {"runqueue_seconds", seconds_by_name(all.subspan(OFFCPUD_BLOCKED_KINDS),
-                                               names.subspan(OFFCPUD_BLOCKED_KINDS))}};
+                                               kKindNames.subspan(OFFCPUD_BLOCKED_KINDS))}};
 }
 
 // What the processes of a View, which must outlive the object, waited for in its last window.

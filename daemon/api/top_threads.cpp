@@ -11,8 +11,6 @@
 namespace offcpud {
 namespace {
 
-constexpr std::span kKindNames(kHistKindNames);
-
 struct ThreadRow {
   const offcpud_thread* record;
   const ProcessRow* process;  // null: it has none, for example because the thread has ended since

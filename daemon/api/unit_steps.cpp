@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kLeastThreads = 5e-4;  // what is less in all steps is left out
+constexpr double kLeastOfSteps = 5e-4;  // what is less in all steps is left out
 
 bool is_shown(WaitFor wait_for) {
   return actionable(wait_for) || wait_for == WaitFor::Unknown;
@@ -89,7 +89,7 @@ Json UnitSteps::json(const Series& series) const {
         continue;
       }
       const double threads = series[what][i] / known[i];
-      matters = matters || threads >= kLeastThreads;
+      matters = matters || threads >= kLeastOfSteps;
       list.push_back(std::round(threads * 1e3) / 1e3);  // short in JSON
     }
     if (!matters) continue;

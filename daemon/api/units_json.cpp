@@ -48,7 +48,7 @@ Json wait_json(const KindWaits& waits, double seconds) {
 }
 
 // `now`: includes waits in progress.
-Json waits_json(const UnitWaits& unit, double seconds, bool now) {
+Json unit_waits_json(const UnitWaits& unit, double seconds, bool now) {
   Json json = {{"blocked", Json::object()}, {"runqueue", Json::object()}};
   for (std::size_t kind = 0; kind < unit.kinds.size(); ++kind) {
     const KindWaits& waits = unit.kinds[kind];
@@ -88,7 +88,7 @@ Json unit_json(const UnitWaits& unit, double seconds) {
   json.update({{"running", per_second(unit.running_ns, seconds)},
                {"actionable", per_second(unit.actionable_ns(), seconds)},
                {"idle", per_second(unit.idle_ns(), seconds)}});
-  json.update(waits_json(unit, seconds, true));
+  json.update(unit_waits_json(unit, seconds, true));
   return json;
 }
 
@@ -102,7 +102,7 @@ Json history_json(const View& view, const UnitQuery& query) {
     Json json = {{"end", rfc3339(step->end_wall)},
                  {"seconds", seconds},
                  {"running", per_second(total.running_ns, seconds)}};
-    json.update(waits_json(total, seconds, false));
+    json.update(unit_waits_json(total, seconds, false));
     list.push_back(std::move(json));
   }
   return list;

@@ -22,8 +22,8 @@
 namespace offcpud {
 namespace {
 
-constexpr std::size_t kMostUnits = 3;  // in one line
-constexpr double kNobody = 0.05;       // fewer threads on average are not worth a line
+constexpr std::size_t kMostUnits = 3;        // in one line
+constexpr double kThreadsWorthALine = 0.05;  // fewer threads on average are not worth a line
 
 // What somebody may want to do something about.
 constexpr struct {
@@ -154,7 +154,7 @@ std::vector<std::string> waits(const SiteWindow& window, double seconds,
   for (const auto& each : kActionable) {
     const auto parts = parts_of(window, each.wait_for, seconds, since);
     const double threads = threads_of(parts);
-    if (threads >= kNobody) {
+    if (threads >= kThreadsWorthALine) {
       lines.emplace_back(threads, line_of(each.text, parts, places));
     } else {
       rest += threads;
@@ -174,7 +174,8 @@ std::vector<std::string> waits(const SiteWindow& window, double seconds,
 std::string cpu_line(const View& view) {
   if (view.history.empty()) return {};
   const std::vector<UnitPart> parts = cpu_parts(view);
-  return threads_of(parts) < kNobody ? std::string() : line_of("waiting for a CPU", parts, {});
+  return threads_of(parts) < kThreadsWorthALine ? std::string()
+                                                : line_of("waiting for a CPU", parts, {});
 }
 
 std::string stalls_line(const View& view) {
@@ -238,7 +239,9 @@ std::string idle_line(const SiteWindow& window, double seconds) {
   const double children = sums.children_ns() * 1e-9 / seconds;
   return "idle: " + threads(WaitFor::Work) + " threads wait for work, " + threads(WaitFor::Timer) +
          " for a timer" +
-         (children < kNobody ? "" : ", " + threads_text(children) + " for their own children") +
+         (children < kThreadsWorthALine
+              ? ""
+              : ", " + threads_text(children) + " for their own children") +
          "; of " + threads(WaitFor::Unknown) + " nobody can tell";
 }
 

@@ -17,14 +17,10 @@
 namespace offcpud {
 namespace {
 
-constexpr double kWorthALine = 0.05;  // goroutines
+constexpr double kGoroutinesWorthALine = 0.05;  // goroutines
 constexpr std::size_t kMostLines = 3;
 
-using Key = std::tuple<std::string, std::string, WaitFor, std::string, std::string>;
-
-std::string duration_of(double seconds) {
-  return duration_text(std::chrono::duration<double>(seconds));
-}
+using PlaceKey = std::tuple<std::string, std::string, WaitFor, std::string, std::string>;
 
 void add(UnitGoroutines& sum, const GoroutineWaits& waits, bool is_last,
          std::chrono::nanoseconds since) {
@@ -43,7 +39,7 @@ std::string words_of(WaitFor wait_for) {
 }
 
 bool is_told(const UnitGoroutines& row) {
-  return actionable(row.wait_for) && row.goroutines >= kWorthALine;
+  return actionable(row.wait_for) && row.goroutines >= kGoroutinesWorthALine;
 }
 
 // " (offcpuctl goroutines 812)"; 0: "PID".
@@ -54,7 +50,7 @@ std::string command_text(std::uint32_t pid) {
 // ", one for at least 34 s"; empty: it is not known.
 std::string age_text(std::uint64_t longest_ns) {
   if (longest_ns == 0) return {};
-  return ", one for at least " + duration_of(static_cast<double>(longest_ns) * 1e-9);
+  return ", one for at least " + duration_text(static_cast<double>(longest_ns) * 1e-9);
 }
 
 // " of checkout (pid 812)"
@@ -79,7 +75,7 @@ std::string meanwhile_text(const WhyGoroutines& goroutines, const UnitGoroutines
                           row.function == lock.function && row.wait_for != WaitFor::Lock;
     if (is_there && (most == nullptr || row.goroutines > most->goroutines)) most = &row;
   }
-  if (most == nullptr || most->goroutines < kWorthALine) return {};
+  if (most == nullptr || most->goroutines < kGoroutinesWorthALine) return {};
   return "; meanwhile " + threads_text(most->goroutines) + " are in the same function and wait " +
          words_of(most->wait_for) + " (" + most->reason + ")";
 }
@@ -95,8 +91,8 @@ std::string blame_text(const WhyGoroutines& goroutines, const UnitGoroutines& ro
 std::string sentence_of(const WhyGoroutines& goroutines, const UnitGoroutines& row) {
   std::string text = in_sentence(row.unit) + ": " + threads_text(row.goroutines) + " goroutines" +
                      of_program(row) + " wait " + words_of(row.wait_for) + place_text(row) + ", " +
-                     duration_of(row.goroutines * goroutines.seconds) + " within " +
-                     duration_of(goroutines.seconds) + age_text(row.longest_ns) +
+                     duration_text(row.goroutines * goroutines.seconds) + " within " +
+                     duration_text(goroutines.seconds) + age_text(row.longest_ns) +
                      blame_text(goroutines, row);
   if (row.pid != 0) text += command_text(row.pid);
   return printable(text) + "\n";
@@ -120,10 +116,10 @@ std::string idle_text(const WhyGoroutines& goroutines) {
     unknown += row.goroutines;
     longest_unknown_ns = std::max(longest_unknown_ns, row.longest_ns);
   }
-  if (work + timer + unknown < kWorthALine) return {};
+  if (work + timer + unknown < kGoroutinesWorthALine) return {};
   std::string text = "goroutines left out as idle: " + threads_text(work) + " wait for work, " +
                      threads_text(timer) + " for a timer";
-  if (unknown >= kWorthALine) {
+  if (unknown >= kGoroutinesWorthALine) {
     text += "; of " + threads_text(unknown) + " nobody can tell what for" +
             age_text(longest_unknown_ns);
   }
@@ -135,7 +131,7 @@ std::string idle_text(const WhyGoroutines& goroutines) {
 WhyGoroutines why_goroutines(const View& view, const WhyQuery& query, const ProcessRow* process,
                              bool details) {
   UnitNames names;
-  std::map<Key, UnitGoroutines> sums;
+  std::map<PlaceKey, UnitGoroutines> sums;
   const auto is_asked_for = [&](const GoroutineWaits& waits) {
     if (process == nullptr) return query.cgroup.admits(waits.cgroup);
     return waits.pid == process->pid && waits.process_start_ns == process->start_ns;
@@ -145,9 +141,9 @@ WhyGoroutines why_goroutines(const View& view, const WhyQuery& query, const Proc
         for (const GoroutineWaits& waits : window.waits) {
           if (!is_asked_for(waits)) continue;
           const std::string& unit = names.of(waits.cgroup);
-          const Key key =
-              details ? Key(unit, waits.program, waits.wait_for, waits.reason, waits.function)
-                      : Key(unit, {}, waits.wait_for, {}, {});
+          const PlaceKey key =
+              details ? PlaceKey(unit, waits.program, waits.wait_for, waits.reason, waits.function)
+                      : PlaceKey(unit, {}, waits.wait_for, {}, {});
           UnitGoroutines& sum = sums[key];
           add(sum, waits, is_last, view.taken - window.end);
           sum.unit = unit;

@@ -30,7 +30,7 @@ constexpr std::array<const char*, kLockNames.size()> kLockWords = {
     "a lock on a file",  "the GIL of Python"};
 
 // "debit (tid 7), credit (tid 8)"
-std::string text_of(const Deadlock& deadlock) {
+std::string circle_text(const Deadlock& deadlock) {
   constexpr std::size_t kMost = 6;
   std::string text;
   for (std::size_t i = 0; i < std::min(deadlock.size(), kMost); ++i) {
@@ -76,7 +76,7 @@ class HolderDeeds {
       row.does = UnitHolder::Does::Deadlocked;
       row.age = holder_state(view_, holder).age;
       row.wait_for = WaitFor::Lock;
-      row.circle = text_of(*circle->second);
+      row.circle = circle_text(*circle->second);
     } else {
       add_deed(row, holder);
     }

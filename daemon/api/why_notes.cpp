@@ -13,8 +13,6 @@
 namespace offcpud {
 namespace {
 
-using std::chrono::duration;
-
 constexpr std::size_t kMostDependents = 3;
 
 std::string dependents_text(const WhyAnswer& answer) {
@@ -70,12 +68,14 @@ std::string more_units_text(const WhyAnswer& answer) {
 
 std::string not_kept_text(const WhyAnswer& answer) {
   const auto& sites = answer.inputs.sites;
-  const duration<double> kept(sites.known() ? sites.seconds : answer.inputs.cpus.seconds);
+  const std::chrono::duration<double> kept(sites.known() ? sites.seconds
+                                                         : answer.inputs.cpus.seconds);
   const bool is_short = kept + std::chrono::seconds(1) < answer.asked;
   if (!is_short || answer.asked <= WhyQuery{}.window || kept.count() <= 0) return {};
-  return "of the " + duration_text(duration<double>(answer.asked)) + " asked for, only the last " +
-         duration_text(kept) + " are kept here; longer ago: offcpuctl flame --last " +
-         format_duration(answer.asked) + " -o waits.html\n";
+  return "of the " + duration_text(std::chrono::duration<double>(answer.asked)) +
+         " asked for, only the last " + duration_text(kept) +
+         " are kept here; longer ago: offcpuctl flame --last " + format_duration(answer.asked) +
+         " -o waits.html\n";
 }
 
 }  // namespace

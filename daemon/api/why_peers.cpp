@@ -16,11 +16,11 @@ namespace {
 // See PeerWaits::on.
 constexpr std::string_view kRemote = "remote:", kDevice = "device:", kNobody = "(nobody)";
 
-using Key = std::tuple<std::string, WaitFor, std::string>;  // unit, what for, on
+using PeerKey = std::tuple<std::string, WaitFor, std::string>;  // unit, what for, on
 
 // The process of the last window that a unit waited on most, by what for and on.
-std::map<Key, const PeerWaits*> processes_of(const View& view, UnitNames& names) {
-  std::map<Key, const PeerWaits*> processes;
+std::map<PeerKey, const PeerWaits*> processes_of(const View& view, UnitNames& names) {
+  std::map<PeerKey, const PeerWaits*> processes;
   if (!view.waits) return processes;
   for (const PeerWaits& waits : view.waits->peers) {
     if (waits.peer_comm.empty()) continue;
@@ -55,10 +55,10 @@ Source<UnitPeer> peers_of(const View& view, std::chrono::milliseconds window, Un
   Source<UnitPeer> source;
   source.missing = "whom threads wait on is not known yet";
   const auto processes = processes_of(view, names);
-  std::map<Key, UnitPeer> sums;
+  std::map<PeerKey, UnitPeer> sums;
   const auto add = [&](const PeerWindow::Row& row) {
     const std::string& unit = names.of(row.cgroup);
-    Key key{unit, row.wait_for, row.on};
+    PeerKey key{unit, row.wait_for, row.on};
     if (!has_room(source, sums, key)) std::get<2>(key) = kOtherCgroup;
     const auto [sum, is_new] = sums.try_emplace(key);
     if (is_new) {

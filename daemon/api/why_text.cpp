@@ -19,23 +19,19 @@ namespace {
 using Kind = Cause::Kind;
 
 constexpr auto kUnknown = static_cast<std::size_t>(WaitFor::Unknown);
-constexpr double kWorthALine = 0.01;  // of what the unit waited
-constexpr double kLeastTold = 0.005;  // threads
+constexpr double kPartWorthALine = 0.01;  // of what the unit waited
+constexpr double kLeastTold = 0.005;      // threads
 
-std::string duration_of(double seconds) {
-  return duration_text(std::chrono::duration<double>(seconds));
-}
-
-bool is_idle(const Cause& cause) {
+bool is_idle_cause(const Cause& cause) {
   return !is_actionable_for(cause.for_kind) && cause.for_kind != kUnknown;
 }
 
 // Whether nobody of the unit idles any more. Of the whole host it is never so.
 bool has_left_off(const UnitCauses& unit) {
   if (unit.gone) return true;
-  return std::ranges::any_of(unit.causes, is_idle) &&
-         std::ranges::all_of(unit.causes,
-                             [](const Cause& cause) { return cause.over || !is_idle(cause); });
+  return std::ranges::any_of(unit.causes, is_idle_cause) &&
+         std::ranges::all_of(
+             unit.causes, [](const Cause& cause) { return cause.over || !is_idle_cause(cause); });
 }
 
 std::string idle_text(const UnitCauses& unit) {
@@ -79,7 +75,7 @@ std::string who_text(const Cause& part) {
     case Kind::For:
       return (part.of.empty() ? "" : in_sentence(part.of) + verb_of(part.of, " waits ", " wait ")) +
              std::string(words_of_for(part.for_kind)) + because +
-             (part.over ? ", until at most " + duration_of(part.over_within) + " ago" : "");
+             (part.over ? ", until at most " + duration_text(part.over_within) + " ago" : "");
     case Kind::Unit:
     case Kind::Remote:
       return named(in_sentence(part.name), part) +
@@ -136,7 +132,7 @@ void append_load(std::string& text, const Cause& part) {
 void append_parts(std::string& text, const UnitCauses& unit, const Cause& cause,
                   std::size_t depth) {
   for (const Cause& part : cause.parts) {
-    if (part.threads < kWorthALine * unit.actionable) continue;
+    if (part.threads < kPartWorthALine * unit.actionable) continue;
     text += line_of(unit, part, depth);
     append_load(text, part);
     append_parts(text, unit, part, depth + 1);
@@ -192,7 +188,7 @@ std::string tree_text(const UnitCauses& unit) {
                      " CPUs used\n";
   for (const Cause& cause : unit.causes) {
     const bool actionable = is_actionable_for(cause.for_kind);
-    if (!actionable || cause.threads < kWorthALine * unit.actionable) continue;
+    if (!actionable || cause.threads < kPartWorthALine * unit.actionable) continue;
     text += line_of(unit, cause, 0);
     append_sites(text, cause);
     append_releasers(text, cause);
@@ -211,9 +207,9 @@ std::string window_text(const WhyAnswer& answer) {
   const double age = sites.known() ? sites.age_seconds : 0;
   const auto end = answer.taken - std::chrono::duration_cast<WallTime::duration>(
                                       std::chrono::duration<double>(age));
-  std::string text = duration_of(seconds) + " until " + clock_text(end) + " UTC";
-  const std::string of_cpus = duration_of(cpus.seconds);
-  if (sites.known() && cpus.known() && of_cpus != duration_of(seconds)) {
+  std::string text = duration_text(seconds) + " until " + clock_text(end) + " UTC";
+  const std::string of_cpus = duration_text(cpus.seconds);
+  if (sites.known() && cpus.known() && of_cpus != duration_text(seconds)) {
     text += " (CPUs: " + of_cpus + " until " + clock_text(answer.taken) + ")";
   }
   return text;

@@ -5,6 +5,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "attribution/cgroup_filter.h"
+
 namespace offcpud {
 namespace {
 
@@ -12,10 +14,6 @@ bool is_path_component(std::string_view name) {
   constexpr std::string_view kSeparators("/\0", 2);
   return !name.empty() && name != "." && name != ".." &&
          name.find_first_of(kSeparators) == std::string_view::npos;
-}
-
-bool is_at_or_below(std::string_view path, std::string_view top) {
-  return path.starts_with(top) && (path.size() == top.size() || path[top.size()] == '/');
 }
 
 bool may_be_unseen(const CgroupWalk& walk, std::string_view path) {

@@ -13,6 +13,8 @@ namespace offcpud {
 using MonotonicTime = std::chrono::steady_clock::time_point;
 using WallTime = std::chrono::system_clock::time_point;
 
+inline constexpr double kNsPerSecond = 1e9;
+
 inline double in_seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }

@@ -13,6 +13,9 @@ namespace offcpud {
 // Rounded. Zero, negative values and NaN are "0 s". The pages have the same rule: duration() in
 // page/script/format.js.
 std::string duration_text(std::chrono::duration<double> duration);
+inline std::string duration_text(double seconds) {
+  return duration_text(std::chrono::duration<double>(seconds));
+}
 
 // "34 s"; "~34 s" if that is an estimate.
 std::string age_text(const WaitAge& age);

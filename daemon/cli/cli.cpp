@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kDescription =
     "Exports off-CPU and run-queue wait histograms of cgroups and processes.";
-constexpr const char* kExitCodes =
+constexpr const char* kDaemonExitCodes =
     "Exit codes: 0 stopped as asked, 64 usage, 69 unsupported kernel,\n"
     "70 internal error or a listen address that is taken, 77 missing permission,\n"
     "78 configuration.";
@@ -40,7 +40,7 @@ DaemonCommandLine::DaemonCommandLine() {
   modes->add_flag("--version", version_, "Print the version and exit");
   modes->require_option(0, 1);
   app_.set_help_flag("-h,--help", "Print this text and exit");
-  app_.footer(kExitCodes);
+  app_.footer(kDaemonExitCodes);
 }
 
 Result<CliOptions> DaemonCommandLine::parse(int argc, const char* const* argv) {

@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kProgram = "offcpuctl";
 constexpr std::chrono::milliseconds kLeastInterval{100};
-constexpr const char* kExitCodes =
+constexpr const char* kCtlExitCodes =
     "Exit codes: 0 done, 64 usage, 66 what was asked for does not exist, 69 the daemon cannot be\n"
     "reached or is busy, 70 internal error, 73 a file cannot be written, 77 missing permission,\n"
     "78 configuration.";
@@ -242,7 +242,7 @@ class CtlCommandLine {
 CtlCommandLine::CtlCommandLine() {
   app_.set_help_flag("-h,--help", "Print this text and exit");
   app_.add_flag("--version", version_, "Print the version and exit");
-  app_.footer(kExitCodes);
+  app_.footer(kCtlExitCodes);
   app_.require_subcommand(0, 1);
 
   add_server_flag(app_, options_);  // for who gives no command

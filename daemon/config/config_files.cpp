@@ -15,14 +15,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Error refusal(const fs::path& path, const std::string& what) {
+Error file_refusal(const fs::path& path, const std::string& what) {
   return Error(printable(path.native()) + ": " + what, ErrorKind::Configuration);
 }
 
 Error unreadable(const fs::path& path, int code) {
   std::string what = "cannot be read: " + std::generic_category().message(code);
   if (code == EACCES) what += "; the user offcpud runs as needs read access";
-  return refusal(path, what);
+  return file_refusal(path, what);
 }
 
 std::string limit_text() {
@@ -36,14 +36,15 @@ Result<bool> is_config_file(const fs::path& path) {
     const int code = errno;
     if (code != ENOENT) return unreadable(path, code);
     if (::lstat(path.c_str(), &info) == 0) {
-      return refusal(path, "is a link to a file that does not exist");
+      return file_refusal(path, "is a link to a file that does not exist");
     }
     return false;
   }
-  if (S_ISDIR(info.st_mode)) return refusal(path, "is a directory; a YAML file is needed");
-  if (!S_ISREG(info.st_mode)) return refusal(path, "is not a regular file; a YAML file is needed");
+  if (S_ISDIR(info.st_mode)) return file_refusal(path, "is a directory; a YAML file is needed");
+  if (!S_ISREG(info.st_mode))
+    return file_refusal(path, "is not a regular file; a YAML file is needed");
   if (static_cast<std::size_t>(info.st_size) > kMaxConfigFileBytes) {
-    return refusal(path, "is larger than the limit of " + limit_text());
+    return file_refusal(path, "is larger than the limit of " + limit_text());
   }
   return true;
 }
@@ -56,12 +57,12 @@ Result<std::optional<std::string>> read_config_file(const fs::path& path,
   if (!present) return std::optional<std::string>();
   auto text = read_file(path, kMaxConfigFileBytes);
   if (!text && text.error().kind() == ErrorKind::Permission) return unreadable(path, EACCES);
-  if (!text) return refusal(path, text.error().message());
+  if (!text) return file_refusal(path, text.error().message());
 
   // A full disk or a crash during a write leaves an empty file behind. A file of comments is
   // accepted: it chooses the defaults.
   if (text->find_first_not_of(" \t\r\n") == std::string::npos) {
-    return refusal(path, "the file is empty; " + std::string(if_empty));
+    return file_refusal(path, "the file is empty; " + std::string(if_empty));
   }
   if (const auto defect = find_text_defect(*text)) {
     return Error(printable(path.native()) + ":" + std::to_string(defect->line) + ": " +
@@ -76,16 +77,17 @@ Result<std::vector<fs::path>> list_drop_ins(const fs::path& directory) {
   std::error_code code;
   fs::directory_iterator entry(directory, code);
   if (code == std::errc::no_such_file_or_directory) return files;
-  if (code == std::errc::not_a_directory) return refusal(directory, "is not a directory");
+  if (code == std::errc::not_a_directory) return file_refusal(directory, "is not a directory");
   for (; !code && entry != fs::directory_iterator(); entry.increment(code)) {
     const fs::path& path = entry->path();
     if (path.filename().native().starts_with('.')) continue;
     if (path.extension() == ".yml") {
-      return refusal(path, "is not read, because its name does not end in .yaml; rename it");
+      return file_refusal(path, "is not read, because its name does not end in .yaml; rename it");
     }
     if (path.extension() != ".yaml") continue;
     if (files.size() == kMaxDropIns) {
-      return refusal(directory, "holds more than " + std::to_string(kMaxDropIns) + " .yaml files");
+      return file_refusal(directory,
+                          "holds more than " + std::to_string(kMaxDropIns) + " .yaml files");
     }
     files.push_back(path);
   }

@@ -18,23 +18,23 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-struct Unit {
+struct TimeUnit {
   std::string_view name;
   std::int64_t microseconds;
 };
 
-constexpr std::array<Unit, 6> kAllUnits = {{{"d", 86'400'000'000},
-                                            {"h", 3'600'000'000},
-                                            {"min", 60'000'000},
-                                            {"s", 1'000'000},
-                                            {"ms", 1'000},
-                                            {"us", 1}}};
-using Units = std::span<const Unit>;
-constexpr Units kFineUnits(kAllUnits);
-constexpr Units kUnits = kFineUnits.first(5);
+constexpr std::array<TimeUnit, 6> kAllUnits = {{{"d", 86'400'000'000},
+                                                {"h", 3'600'000'000},
+                                                {"min", 60'000'000},
+                                                {"s", 1'000'000},
+                                                {"ms", 1'000},
+                                                {"us", 1}}};
+using TimeUnits = std::span<const TimeUnit>;
+constexpr TimeUnits kFineUnits(kAllUnits);
+constexpr TimeUnits kTimeUnits = kFineUnits.first(5);
 
 // Such as "(ms, s, min, h, d)".
-std::string list_of(Units units) {
+std::string list_of(TimeUnits units) {
   std::string text;
   for (std::size_t i = units.size(); i-- > 0;) {
     text.append(text.empty() ? "" : ", ").append(units[i].name);
@@ -51,7 +51,7 @@ std::string_view take_word(std::string_view& rest) {
   return word;
 }
 
-std::size_t unit_index(std::string_view name, Units units) {
+std::size_t unit_index(std::string_view name, TimeUnits units) {
   if (name == "m") name = "min";
   std::size_t index = 0;
   while (index < units.size() && units[index].name != name) ++index;
@@ -59,7 +59,7 @@ std::size_t unit_index(std::string_view name, Units units) {
 }
 
 // Returns the duration in the smallest unit.
-Result<std::int64_t> parse(std::string_view text, Units units) {
+Result<std::int64_t> parse(std::string_view text, TimeUnits units) {
   if (text.empty()) return refusal(text, "is not a duration");
   std::int64_t total = 0;
   std::size_t smallest_allowed = 0;
@@ -90,10 +90,10 @@ Result<std::int64_t> parse(std::string_view text, Units units) {
   return total;
 }
 
-std::string format(std::int64_t rest, Units units) {
+std::string format(std::int64_t rest, TimeUnits units) {
   if (rest == 0) return "0s";
   std::string text;
-  for (const Unit& unit : units) {
+  for (const TimeUnit& unit : units) {
     const std::int64_t size = unit.microseconds / units.back().microseconds;
     if (const std::int64_t count = rest / size; count != 0) {
       text.append(std::to_string(count)).append(unit.name);
@@ -106,7 +106,7 @@ std::string format(std::int64_t rest, Units units) {
 }  // namespace
 
 Result<milliseconds> parse_duration(std::string_view text) {
-  TRY(const std::int64_t count, parse(text, kUnits));
+  TRY(const std::int64_t count, parse(text, kTimeUnits));
   return milliseconds(count);
 }
 
@@ -116,7 +116,7 @@ Result<microseconds> parse_fine_duration(std::string_view text) {
 }
 
 std::string format_duration(milliseconds duration) {
-  return format(duration.count(), kUnits);
+  return format(duration.count(), kTimeUnits);
 }
 
 std::string format_fine_duration(microseconds duration) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/answer_summary.h"
 
-#include <chrono>
 #include <exception>
 #include <nlohmann/json.hpp>
 
@@ -15,10 +14,10 @@ namespace {
 using Json = nlohmann::json;
 
 std::string seconds_text(const Json& seconds) {
-  return duration_text(std::chrono::duration<double>(seconds.get<double>()));
+  return duration_text(seconds.get<double>());
 }
 
-std::string time_text(const Json& time) {
+std::string when_text(const Json& time) {
   return printable(time.get_ref<const std::string&>());
 }
 
@@ -26,7 +25,7 @@ std::string time_text(const Json& time) {
 std::string range_text(const Json& part) {
   std::string text = seconds_text(part.at("covered_seconds")) + " (";
   if (part.at("snapshots") != 1) text += part.at("snapshots").dump() + " snapshots, ";
-  return text + time_text(part.at("begin")) + " to " + time_text(part.at("end")) + ")";
+  return text + when_text(part.at("begin")) + " to " + when_text(part.at("end")) + ")";
 }
 
 std::string amount_text(const Json& part) {

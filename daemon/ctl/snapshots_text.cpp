@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -21,9 +20,9 @@ namespace offcpud {
 namespace {
 
 using Json = nlohmann::json;
-using Row = std::vector<std::string>;
+using SnapshotRow = std::vector<std::string>;
 
-std::string text_of(const Json& object, const char* name) {
+std::string string_text(const Json& object, const char* name) {
   const auto found = object.find(name);
   if (found == object.end() || !found->is_string()) return "-";
   return printable(found->get_ref<const std::string&>());
@@ -40,7 +39,7 @@ std::string number_text(const Json& object, const char* name) {
 std::string seconds_text(const Json& object, const char* name) {
   const auto found = object.find(name);
   if (found == object.end() || !found->is_number()) return "-";
-  return duration_text(std::chrono::duration<double>(found->get<double>()));
+  return duration_text(found->get<double>());
 }
 
 // 0 where there is none. Throws if it is no number.
@@ -56,9 +55,9 @@ std::string notes(const Json& snapshot) {
   return text;
 }
 
-Row row_of(const Json& snapshot, bool has_amounts) {
-  Row row = {number_text(snapshot, "sequence"), text_of(snapshot, "begin"),
-             text_of(snapshot, "end"), bytes_text(snapshot.value("bytes", 0.0))};
+SnapshotRow row_of(const Json& snapshot, bool has_amounts) {
+  SnapshotRow row = {number_text(snapshot, "sequence"), string_text(snapshot, "begin"),
+                     string_text(snapshot, "end"), bytes_text(snapshot.value("bytes", 0.0))};
   if (has_amounts) {
     row.push_back(seconds_text(snapshot, "off_cpu_seconds"));
     row.push_back(number_text(snapshot, "episodes"));
@@ -73,15 +72,15 @@ std::size_t columns_of(const std::string& text) {
       std::ranges::count_if(text, [](char byte) { return !continues_utf8(byte); }));
 }
 
-std::string table(const std::vector<Row>& rows) {
+std::string table(const std::vector<SnapshotRow>& rows) {
   std::vector<std::size_t> widths(rows.front().size());
-  for (const Row& row : rows) {
+  for (const SnapshotRow& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) {
       widths[i] = std::max(widths[i], columns_of(row[i]));
     }
   }
   std::string text;
-  for (const Row& row : rows) {
+  for (const SnapshotRow& row : rows) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) line += left_aligned(row[i], widths[i] + 2);
     line.erase(line.find_last_not_of(' ') + 1);
@@ -110,7 +109,7 @@ Result<std::string> snapshots_text(const std::string& json) {
     const Json& snapshots = answer.at("snapshots");
     if (snapshots.empty()) return "no snapshots\n" + summary(answer, 0);
     const bool has_amounts = snapshots.at(0).contains("off_cpu_seconds");
-    std::vector<Row> rows = {{"SEQUENCE", "BEGIN", "END", "SIZE"}};
+    std::vector<SnapshotRow> rows = {{"SEQUENCE", "BEGIN", "END", "SIZE"}};
     if (has_amounts) rows[0].insert(rows[0].end(), {"OFF-CPU", "EPISODES"});
     rows[0].emplace_back("NOTES");
     for (const Json& snapshot : snapshots) rows.push_back(row_of(snapshot, has_amounts));

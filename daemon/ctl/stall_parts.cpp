@@ -18,18 +18,16 @@
 namespace offcpud {
 namespace {
 
-using Json = StallJson;
-
 constexpr std::size_t kStackFrames = 6;  // the innermost ones; --json has all
 constexpr std::size_t kOwnFrames = 3;    // of the program itself, if they are further out
 
 // "worker[101]"
-std::string numbered(const Json& of, const char* name, const char* number) {
+std::string numbered(const StallJson& of, const char* name, const char* number) {
   return or_dash(text_of(of, name)) + "[" + or_dash(text_of(of, number)) + "]";
 }
 
 // "worker[101] in server[100]"; the main thread, and the owner of a file lock, "backup[812]".
-std::string holder_text(const Json& holder) {
+std::string holder_text(const StallJson& holder) {
   const std::string process = numbered(holder, "process", "pid");
   const std::string thread = numbered(holder, "comm", "tid");
   const bool is_process = text_of(holder, "lock") == "file_lock" || thread == process;
@@ -37,32 +35,32 @@ std::string holder_text(const Json& holder) {
 }
 
 // "mutex", "file lock".
-std::string lock_text(const Json& holder) {
+std::string lock_text(const StallJson& holder) {
   std::string lock = text_of(holder, "lock");
   if (lock == "python_gil") return "GIL of Python";
   std::ranges::replace(lock, '_', ' ');
   return lock;
 }
 
-std::string deadlock_text(const Json& holder) {
-  return member(holder, "deadlock") == Json(true) ? ", a deadlock" : "";
+std::string deadlock_text(const StallJson& holder) {
+  return member(holder, "deadlock") == StallJson(true) ? ", a deadlock" : "";
 }
 
 // ", waits, for 12 s now"; empty: nobody knows what the holder does.
-std::string deed_text(const Json& holder) {
+std::string deed_text(const StallJson& holder) {
   const std::string does = text_of(holder, "does");
   if (does != "runs" && does != "waits") return {};
-  const Json& seconds = member(holder, "does_seconds");
+  const StallJson& seconds = member(holder, "does_seconds");
   if (!seconds.is_number()) return ", " + does;
-  const bool is_estimated = member(holder, "does_estimated") == Json(true);
+  const bool is_estimated = member(holder, "does_estimated") == StallJson(true);
   const char* const or_waits = does == "runs" ? " or waits for a CPU" : "";
   return ", " + does + or_waits + ", for " + age_cell(seconds.get<double>(), is_estimated) + " now";
 }
 
 // Printable, without the offsets of kernel functions.
-std::vector<std::string> functions_of(const Json& stack) {
+std::vector<std::string> functions_of(const StallJson& stack) {
   std::vector<std::string> functions;
-  for (const Json& frame : stack.is_array() ? stack : Json::array()) {
+  for (const StallJson& frame : stack.is_array() ? stack : StallJson::array()) {
     if (!frame.is_string()) continue;
     std::string function = printable(frame.get_ref<const std::string&>());
     const std::size_t offset = function.find("+0x");
@@ -100,7 +98,7 @@ std::size_t first_own(const std::vector<std::string>& functions) {
 
 }  // namespace
 
-std::string text_of(const Json& object, const char* name) {
+std::string text_of(const StallJson& object, const char* name) {
   if (!object.is_object()) return {};
   const auto found = object.find(name);
   if (found == object.end() || found->is_null()) return {};
@@ -108,15 +106,15 @@ std::string text_of(const Json& object, const char* name) {
   return found->is_structured() ? std::string() : found->dump();
 }
 
-const Json& member(const Json& object, const char* name) {
-  static const Json nothing;
+const StallJson& member(const StallJson& object, const char* name) {
+  static const StallJson nothing;
   if (!object.is_object()) return nothing;
   const auto found = object.find(name);
   return found == object.end() ? nothing : *found;
 }
 
-std::uint64_t number_of(const Json& object, const char* name) {
-  const Json& value = member(object, name);
+std::uint64_t number_of(const StallJson& object, const char* name) {
+  const StallJson& value = member(object, name);
   return value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
 }
 
@@ -124,33 +122,34 @@ std::string or_dash(const std::string& text) {
   return text.empty() ? "-" : text;
 }
 
-bool is_estimated(const Json& stall) {
-  return member(stall, "estimated") == Json(true);
+bool is_estimated(const StallJson& stall) {
+  return member(stall, "estimated") == StallJson(true);
 }
 
-bool is_unsure(const Json& stall) {
-  return member(stall, "certain") == Json(false) && member(stall, "for") != Json("unknown");
+bool is_unsure(const StallJson& stall) {
+  return member(stall, "certain") == StallJson(false) &&
+         member(stall, "for") != StallJson("unknown");
 }
 
-std::string age_text(const Json& stall) {
-  const Json& seconds = member(stall, "duration_seconds");
+std::string age_text(const StallJson& stall) {
+  const StallJson& seconds = member(stall, "duration_seconds");
   if (!seconds.is_number()) return "-";
   return age_cell(seconds.get<double>(), is_estimated(stall));
 }
 
-std::string comm_text(const Json& stall) {
+std::string comm_text(const StallJson& stall) {
   const std::string comm = text_of(stall, "comm");
   const std::string process = text_of(stall, "process");
   return or_dash(process.empty() || process == comm ? comm : process + "/" + comm);
 }
 
-std::string where_text(const Json& stall) {
+std::string where_text(const StallJson& stall) {
   const std::string unit = text_of(stall, "unit"), cgroup = text_of(stall, "cgroup");
   if (unit.empty() && cgroup == "/") return kNoUnit;
   return or_dash(unit.empty() ? cgroup : unit);
 }
 
-std::string ids_text(const Json& stall) {
+std::string ids_text(const StallJson& stall) {
   return or_dash(text_of(stall, "pid")) + "/" + or_dash(text_of(stall, "tid"));
 }
 
@@ -166,14 +165,14 @@ std::string prefixed(std::string_view prefix, const std::string& text) {
   return text.empty() ? std::string() : std::string(prefix) + text;
 }
 
-std::string syscall_text(const Json& stall) {
-  const Json& syscall = member(stall, "syscall");
+std::string syscall_text(const StallJson& stall) {
+  const StallJson& syscall = member(stall, "syscall");
   const std::string name = text_of(syscall, "name");
   const std::string number = text_of(syscall, "number");
   if (name.empty() && number.empty()) return {};
-  const Json& list = member(syscall, "arguments");
+  const StallJson& list = member(syscall, "arguments");
   std::string arguments = list.is_array() ? "" : "...";  // hidden from this user: docs/security.md
-  for (const Json& argument : list.is_array() ? list : Json::array()) {
+  for (const StallJson& argument : list.is_array() ? list : StallJson::array()) {
     if (!argument.is_string()) continue;
     arguments +=
         (arguments.empty() ? "" : ", ") + printable(argument.get_ref<const std::string&>());
@@ -182,17 +181,17 @@ std::string syscall_text(const Json& stall) {
 }
 
 // "a writer of the FIFO"
-std::string fifo_text(const Json& file) {
+std::string fifo_text(const StallJson& file) {
   const std::string lacks = text_of(file, "lacks");
   if (lacks.empty()) return {};
   return (lacks.starts_with('o') ? "the " : "a ") + lacks + " of the FIFO";
 }
 
-std::string waits_for_text(const Json& stall) {
-  const Json& waits_for = member(stall, "waits_for");
-  const Json& futex = member(waits_for, "futex");
-  const Json& file = member(waits_for, "file");
-  const Json& owner = member(futex, "owner");
+std::string waits_for_text(const StallJson& stall) {
+  const StallJson& waits_for = member(stall, "waits_for");
+  const StallJson& futex = member(waits_for, "futex");
+  const StallJson& file = member(waits_for, "file");
+  const StallJson& owner = member(futex, "owner");
   const std::string address = text_of(futex, "address");
   const std::string held = owner.is_object() ? "held by " + numbered(owner, "comm", "tid") : "";
   return join({prefixed("futex ", address.empty() ? text_of(futex, "id") : address), held,
@@ -200,32 +199,32 @@ std::string waits_for_text(const Json& stall) {
                text_of(waits_for, "socket"), prefixed("on ", text_of(file, "device"))});
 }
 
-std::string waits_on_text(const Json& stall) {
-  const Json& peer = member(stall, "waits_on");
+std::string waits_on_text(const StallJson& stall) {
+  const StallJson& peer = member(stall, "waits_on");
   const std::string on = text_of(peer, "on");
   return join({on == "/" ? kNoUnit : on,
                text_of(peer, "pid").empty() ? "" : "(" + numbered(peer, "comm", "pid") + ")"});
 }
 
-std::string lock_of_text(const Json& stall) {
-  const Json& holder = member(stall, "held_by");
+std::string lock_of_text(const StallJson& stall) {
+  const StallJson& holder = member(stall, "held_by");
   if (!holder.is_object()) return {};
   return lock_text(holder) + " of " + holder_text(holder) + deadlock_text(holder);
 }
 
-std::string held_by_text(const Json& stall) {
-  const Json& holder = member(stall, "held_by");
+std::string held_by_text(const StallJson& stall) {
+  const StallJson& holder = member(stall, "held_by");
   if (!holder.is_object()) return {};
   return holder_text(holder) + " (" + lock_text(holder) + ")" + deadlock_text(holder) +
          deed_text(holder);
 }
 
-std::string released_by_text(const Json& stall) {
-  const Json& released = member(stall, "released_by");
-  const Json& by = member(released, "by");
+std::string released_by_text(const StallJson& stall) {
+  const StallJson& released = member(stall, "released_by");
+  const StallJson& by = member(released, "by");
   if (!by.is_array() || by.empty()) return {};
-  const Json& most = by.front();
-  const Json &share = member(most, "share"), &error = member(most, "error");
+  const StallJson& most = by.front();
+  const StallJson &share = member(most, "share"), &error = member(most, "error");
   if (!share.is_number() || !error.is_number()) return {};
   const std::string pid = text_of(most, "pid"), tid = text_of(most, "tid");
   const std::string thread = text_of(most, "thread");
@@ -239,7 +238,7 @@ std::string released_by_text(const Json& stall) {
          count_text(number_of(released, "seen")) + " waits seen";
 }
 
-std::string stack_text(const Json& stall, const char* name) {
+std::string stack_text(const StallJson& stall, const char* name) {
   const std::vector<std::string> functions = functions_of(member(stall, name));
   const std::size_t own = first_own(functions);
   // The first frame that is shown after a gap, if the stack `goes_on` beyond the innermost ones.
@@ -257,13 +256,13 @@ std::string stack_text(const Json& stall, const char* name) {
   return text;
 }
 
-std::string woken_by_text(const Json& stall) {
-  const Json& waker = member(stall, "woken_by");
+std::string woken_by_text(const StallJson& stall) {
+  const StallJson& waker = member(stall, "woken_by");
   return join({text_of(waker, "from"),
                text_of(waker, "tid").empty() ? "" : numbered(waker, "comm", "tid")});
 }
 
-std::string since_text(const Json& stall) {
+std::string since_text(const StallJson& stall) {
   constexpr std::size_t kToSeconds = 19;
   std::string since = text_of(stall, "since");
   if (!is_estimated(stall) || since.size() <= kToSeconds || since[kToSeconds] != '.') return since;

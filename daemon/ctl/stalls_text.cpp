@@ -21,17 +21,15 @@
 namespace offcpud {
 namespace {
 
-using Json = StallJson;
-
 constexpr std::size_t kOthers = 8;  // of a group that are named
 constexpr std::size_t kColumns = 9;
-using Row = std::array<std::string, kColumns>;
-constexpr std::string_view kIndent = "    ";
+using StallRow = std::array<std::string, kColumns>;
+constexpr std::string_view kDetailsIndent = "    ";
 
 // Stalls with one cause: the oldest, and the others.
 struct StallGroup {
-  const Json* first = nullptr;
-  std::vector<const Json*> others;
+  const StallJson* first = nullptr;
+  std::vector<const StallJson*> others;
 };
 
 // A name means one thing only within its scope: a futex without a name within the process's
@@ -43,10 +41,10 @@ struct Culprit {
 };
 
 // The file that it waits on. Without the number if it has a path.
-Culprit file_culprit(const Json& stall) {
+Culprit file_culprit(const StallJson& stall) {
   using Scope = Culprit::Scope;
-  const Json& waits_for = member(stall, "waits_for");
-  const Json& file = member(waits_for, "file");
+  const StallJson& waits_for = member(stall, "waits_for");
+  const StallJson& file = member(waits_for, "file");
   const std::string path = text_of(file, "path");
   if (path.starts_with('/')) {
     const bool is_lock = text_of(stall, "for") == "lock";
@@ -60,21 +58,21 @@ Culprit file_culprit(const Json& stall) {
 // Whom or what it waits for: who holds the lock, else the other end, else the lock, else the file.
 // In this order, because many threads wait for one server, each on a socket of its own, and those
 // in epoll all wait on a set. Of locks and peers, as the page has it (overview/unit_parts.js).
-Culprit culprit_of(const Json& stall) {
-  const Json& holder = member(stall, "held_by");
+Culprit culprit_of(const StallJson& stall) {
+  const StallJson& holder = member(stall, "held_by");
   if (holder.is_object()) return {lock_of_text(stall), Culprit::Scope::Host};
   // Not by its process: PostgreSQL has one for each client.
-  const Json& peer = member(stall, "waits_on");
+  const StallJson& peer = member(stall, "waits_on");
   const std::string on = join({text_of(peer, "on"), text_of(peer, "comm")});
   if (!on.empty()) return {on};
-  const Json& futex = member(member(stall, "waits_for"), "futex");
+  const StallJson& futex = member(member(stall, "waits_for"), "futex");
   if (futex.is_object()) return {waits_for_text(stall)};
   return file_culprit(stall);
 }
 
 // What all of a group have in common: where they wait, and for whom or what. Empty: the stall is a
 // group of its own.
-std::string cause_of(const Json& stall) {
+std::string cause_of(const StallJson& stall) {
   const std::string site = text_of(stall, "site");
   const Culprit culprit = culprit_of(stall);
   if (site.empty() || culprit.name.empty()) return {};
@@ -92,7 +90,7 @@ std::string cause_of(const Json& stall) {
 
 // Whom or what all of a group wait for: who holds the lock, else the other end, else the lock, file
 // or socket.
-std::string whom_text(const Json& stall) {
+std::string whom_text(const StallJson& stall) {
   for (std::string text : {lock_of_text(stall), waits_on_text(stall), waits_for_text(stall)}) {
     if (!text.empty()) return text;
   }
@@ -100,15 +98,15 @@ std::string whom_text(const Json& stall) {
 }
 
 // Long, but nothing says for certain that it delays somebody.
-bool is_untold(const Json& stall) {
-  return member(stall, "told") == Json(false);
+bool is_untold(const StallJson& stall) {
+  return member(stall, "told") == StallJson(false);
 }
 
 // "stuck", "waits" if it is no stall, "ended 14 s ago"; "gone": nobody saw its end.
-std::string state_text(const Json& stall) {
+std::string state_text(const StallJson& stall) {
   if (text_of(stall, "state") != "ended") return is_untold(stall) ? "waits" : "stuck";
   if (member(stall, "ended_at").is_null()) return "gone";
-  const Json& ago = member(stall, "ended_ago_seconds");
+  const StallJson& ago = member(stall, "ended_ago_seconds");
   const double seconds = ago.is_number() ? ago.get<double>() : 0;
   return seconds > 0 ? "ended " + duration_cell(seconds) + " ago" : "ended";
 }
@@ -116,14 +114,14 @@ std::string state_text(const Json& stall) {
 // "a.service", "a.service and 2 more": where the threads of a group are.
 std::string places_text(const StallGroup& group) {
   std::set<std::string> places = {where_text(*group.first)};
-  for (const Json* other : group.others) places.insert(where_text(*other));
+  for (const StallJson* other : group.others) places.insert(where_text(*other));
   const std::string first = where_text(*group.first);
   return places.size() == 1 ? first : first + " and " + std::to_string(places.size() - 1) + " more";
 }
 
 // One line for a group.
-Row row_of(const StallGroup& group) {
-  const Json& stall = *group.first;
+StallRow row_of(const StallGroup& group) {
+  const StallJson& stall = *group.first;
   return {state_text(stall),
           age_text(stall),
           std::to_string(group.others.size() + 1),
@@ -135,12 +133,12 @@ Row row_of(const StallGroup& group) {
           whom_text(stall)};
 }
 
-using CauseOf = std::string (*)(const Json& stall);
+using CauseOf = std::string (*)(const StallJson& stall);
 
-std::vector<StallGroup> groups_of(const Json& stalls, CauseOf one_by) {
+std::vector<StallGroup> groups_of(const StallJson& stalls, CauseOf one_by) {
   std::vector<StallGroup> groups;
   std::map<std::string, std::size_t> places;  // of groups, by cause
-  for (const Json& stall : stalls) {
+  for (const StallJson& stall : stalls) {
     const std::string cause = one_by(stall);
     const auto [place, is_new] = places.try_emplace(cause, groups.size());
     if (is_new || cause.empty()) {
@@ -163,12 +161,12 @@ std::string others_text(const StallGroup& group) {
 }
 
 // Of an unusual wait: "17 ms at most for 99 % of 1,200 waits, the longest 40 ms; known for 12 min".
-std::string usual_text(const Json& stall) {
-  const Json& usual = member(stall, "usual");
-  const Json& p99 = member(usual, "p99_seconds");
-  const Json& seen = member(usual, "seen_seconds");
+std::string usual_text(const StallJson& stall) {
+  const StallJson& usual = member(stall, "usual");
+  const StallJson& p99 = member(usual, "p99_seconds");
+  const StallJson& seen = member(usual, "seen_seconds");
   if (!p99.is_number() || !seen.is_number()) return {};
-  const Json& longest = member(usual, "longest_seconds");
+  const StallJson& longest = member(usual, "longest_seconds");
   return duration_cell(p99.get<double>()) + " at most for 99 % of " +
          count_text(number_of(usual, "waits")) + " waits" +
          (longest.is_number() ? ", the longest " + duration_cell(longest.get<double>()) : "") +
@@ -176,7 +174,7 @@ std::string usual_text(const Json& stall) {
 }
 
 std::string details(const StallGroup& group) {
-  const Json& stall = *group.first;
+  const StallJson& stall = *group.first;
   const std::pair<std::string_view, std::string> lines[] = {
       {"since      ", since_text(stall)},
       {"until      ", text_of(stall, "ended_at")},
@@ -194,12 +192,12 @@ std::string details(const StallGroup& group) {
   };
   std::string text;
   for (const auto& [label, line] : lines) {
-    if (!line.empty()) text.append(kIndent).append(label).append(line).append("\n");
+    if (!line.empty()) text.append(kDetailsIndent).append(label).append(line).append("\n");
   }
   return text;
 }
 
-std::string line_of(const Row& row, const std::array<std::size_t, kColumns>& widths) {
+std::string line_of(const StallRow& row, const std::array<std::size_t, kColumns>& widths) {
   std::string line;
   for (std::size_t i = 0; i < row.size(); ++i) {
     line += row[i];
@@ -209,9 +207,9 @@ std::string line_of(const Row& row, const std::array<std::size_t, kColumns>& wid
 }
 
 // What the marks in the table mean, and what users with more rights would see.
-std::string footnotes(const Json& answer, const Json& stalls, bool verbose) {
-  const auto has_hidden = [](const Json& stall) {
-    const Json& syscall = member(stall, "syscall");
+std::string footnotes(const StallJson& answer, const StallJson& stalls, bool verbose) {
+  const auto has_hidden = [](const StallJson& stall) {
+    const StallJson& syscall = member(stall, "syscall");
     return syscall.is_object() && !syscall.contains("arguments");
   };
   std::string text;
@@ -222,7 +220,7 @@ std::string footnotes(const Json& answer, const Json& stalls, bool verbose) {
     text += "? not certain: nothing but the names of its functions speaks for it\n";
   }
   if (!verbose) text += "-v shows stacks and system calls, --all those that ended, too\n";
-  if (member(answer, "addresses") == Json(false) && std::ranges::any_of(stalls, has_hidden)) {
+  if (member(answer, "addresses") == StallJson(false) && std::ranges::any_of(stalls, has_hidden)) {
     text += "arguments and paths are not shown: run with sudo, or log in, to see them\n";
   }
   return text;
@@ -230,9 +228,9 @@ std::string footnotes(const Json& answer, const Json& stalls, bool verbose) {
 
 // Says how many threads wait for as long and are neither told nor shown, so that nobody takes them
 // for nothing.
-std::string untold_text(const Json& answer, bool were_asked_for) {
-  const Json& counts = member(answer, "not_told");
-  const Json& stalls = member(answer, "stalls");
+std::string untold_text(const StallJson& answer, bool were_asked_for) {
+  const StallJson& counts = member(answer, "not_told");
+  const StallJson& stalls = member(answer, "stalls");
   const auto shown = static_cast<std::uint64_t>(std::ranges::count_if(stalls, is_untold));
   std::string text;
   const auto append = [&](std::uint64_t threads, std::string_view what) {
@@ -250,7 +248,7 @@ std::string untold_text(const Json& answer, bool were_asked_for) {
   return text.empty() ? text : text + "\n";
 }
 
-std::string summary(const Json& answer, std::size_t shown, bool of_unknown) {
+std::string summary(const StallJson& answer, std::size_t shown, bool of_unknown) {
   std::string text = untold_text(answer, of_unknown);
   if (const std::uint64_t matching = number_of(answer, "matching"); matching > shown) {
     text += count_text(matching - shown) + " more are not shown (--limit)\n";
@@ -267,11 +265,11 @@ std::string summary(const Json& answer, std::size_t shown, bool of_unknown) {
 
 // One line for each group, with all that is known of it below if `verbose`.
 std::string table_of(const std::vector<StallGroup>& groups, bool verbose) {
-  std::vector<Row> rows = {{"STATE", "LASTS", "THREADS", "FOR", "SITE", "PROCESS/THREAD", "PID/TID",
-                            "UNIT OR CGROUP", "WAITS FOR"}};
+  std::vector<StallRow> rows = {{"STATE", "LASTS", "THREADS", "FOR", "SITE", "PROCESS/THREAD",
+                                 "PID/TID", "UNIT OR CGROUP", "WAITS FOR"}};
   for (const StallGroup& group : groups) rows.push_back(row_of(group));
   std::array<std::size_t, kColumns> widths{};
-  for (const Row& row : rows) {
+  for (const StallRow& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   }
   std::string text = line_of(rows.front(), widths);
@@ -283,7 +281,7 @@ std::string table_of(const std::vector<StallGroup>& groups, bool verbose) {
 }
 
 // Threads at one place, whatever each of them waits for.
-std::string place_of(const Json& wait) {
+std::string place_of(const StallJson& wait) {
   std::string place;
   for (const std::string& part : {where_text(wait), text_of(wait, "process"),
                                   text_of(wait, "reason"), member(wait, "user_stack").dump()}) {
@@ -293,8 +291,8 @@ std::string place_of(const Json& wait) {
 }
 
 // Unusual waits, in a table of their own, because they are not certain to be stalls.
-std::string unusual_text(const Json& answer, bool verbose) {
-  const Json& waits = member(answer, "unusual");
+std::string unusual_text(const StallJson& answer, bool verbose) {
+  const StallJson& waits = member(answer, "unusual");
   if (!waits.is_array() || waits.empty()) return {};
   return "unusual: nobody can tell what for, but waits there are far shorter, and the unit has "
          "work to do\n" +
@@ -315,8 +313,8 @@ const char* nothing_text(bool of_unknown) {
 }  // namespace
 
 Result<std::string> stalls_text(const std::string& json, const StallsView& view) {
-  const Json answer = Json::parse(json, nullptr, false);
-  const Json& stalls = member(answer, "stalls");
+  const StallJson answer = StallJson::parse(json, nullptr, false);
+  const StallJson& stalls = member(answer, "stalls");
   if (!stalls.is_array()) return Error("the answer is not a list of stalls of offcpud");
   const std::string unusual = unusual_text(answer, view.verbose);
   if (stalls.empty()) {

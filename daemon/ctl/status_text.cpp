@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -22,19 +21,19 @@
 namespace offcpud {
 namespace {
 
-using Json = nlohmann::ordered_json;  // keeps the daemon's order
+using StatusJson = nlohmann::ordered_json;  // keeps the daemon's order
 
 constexpr std::size_t kDeepest = 16;
-constexpr std::size_t kIndent = 2;
+constexpr std::size_t kStatusIndent = 2;
 constexpr std::size_t kMostOfAKind = 3;  // lines of one list
 
 // Parses without exceptions; returns a discarded value if the text is not JSON. Drops levels that
 // are too deep to be shown, because copying them would need unbounded stack.
-Json parsed(const std::string& json) {
-  const auto keep = [](int depth, Json::parse_event_t /*event*/, Json& /*value*/) {
+StatusJson parsed(const std::string& json) {
+  const auto keep = [](int depth, StatusJson::parse_event_t /*event*/, StatusJson& /*value*/) {
     return static_cast<std::size_t>(depth) < kDeepest + 4;
   };
-  return Json::parse(json, keep, false);
+  return StatusJson::parse(json, keep, false);
 }
 
 // Rounds to three digits, but keeps all digits before the point.
@@ -48,7 +47,7 @@ std::string rounded(double value) {
   return {text.begin(), end};
 }
 
-std::string scalar_text(const Json& value) {
+std::string scalar_text(const StatusJson& value) {
   if (value.is_string()) return printable(value.get_ref<const std::string&>());
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
   if (value.is_null()) return "-";
@@ -56,52 +55,49 @@ std::string scalar_text(const Json& value) {
   return value.is_number_unsigned() ? count_text(value.get<std::uint64_t>()) : value.dump();
 }
 
-bool all_scalars(const Json& list) {
-  return std::none_of(list.begin(), list.end(), [](const Json& v) { return v.is_structured(); });
+bool all_scalars(const StatusJson& list) {
+  return std::none_of(list.begin(), list.end(),
+                      [](const StatusJson& v) { return v.is_structured(); });
 }
 
-std::string list_text(const Json& list) {
+std::string list_text(const StatusJson& list) {
   std::string text;
-  for (const Json& value : list) text += (text.empty() ? "" : ", ") + scalar_text(value);
+  for (const StatusJson& value : list) text += (text.empty() ? "" : ", ") + scalar_text(value);
   return text.empty() ? "none" : text;
-}
-
-std::string duration_of(double seconds) {
-  return duration_text(std::chrono::duration<double>(seconds));
 }
 
 // "uptime_seconds": 90 is shown as "uptime  1 min 30 s".
 constexpr struct {
   std::string_view suffix;
   std::string (*text)(double value);
-} kUnits[] = {{"_seconds", duration_of}, {"_bytes", bytes_text}, {"_ratio", share_text}};
+} kUnits[] = {{"_seconds", duration_text}, {"_bytes", bytes_text}, {"_ratio", share_text}};
 
 // Of the number's unit, which its name ends with; null: it has none.
-const auto* unit_of(std::string_view name, const Json& value) {
+const auto* unit_of(std::string_view name, const StatusJson& value) {
   const auto* const found = std::ranges::find_if(
       kUnits, [name](const auto& unit) { return name.ends_with(unit.suffix); });
   return value.is_number() && found != std::end(kUnits) ? found : nullptr;
 }
 
-std::string label_of(std::string_view name, const Json& value) {
+std::string label_of(std::string_view name, const StatusJson& value) {
   if (const auto* const unit = unit_of(name, value)) name.remove_suffix(unit->suffix.size());
   return printable(name);
 }
 
-bool fits_one_line(const Json& value) {
+bool fits_one_line(const StatusJson& value) {
   return value.empty() || !value.is_structured() || (value.is_array() && all_scalars(value));
 }
 
-std::string line_text(std::string_view name, const Json& value) {
+std::string line_text(std::string_view name, const StatusJson& value) {
   if (const auto* const unit = unit_of(name, value)) return unit->text(value.get<double>());
   if (name == "bytes" && value.is_number()) return bytes_text(value.get<double>());
   return value.is_structured() ? list_text(value) : scalar_text(value);
 }
 
-void append(std::string& out, const Json& value, std::size_t depth);
+void append(std::string& out, const StatusJson& value, std::size_t depth);
 
-void append_object(std::string& out, const Json& object, std::size_t depth) {
-  const std::string indent(depth * kIndent, ' ');
+void append_object(std::string& out, const StatusJson& object, std::size_t depth) {
+  const std::string indent(depth * kStatusIndent, ' ');
   std::size_t width = 0;
   for (const auto& [name, value] : object.items()) {
     if (fits_one_line(value)) width = std::max(width, label_of(name, value).size());
@@ -118,9 +114,9 @@ void append_object(std::string& out, const Json& object, std::size_t depth) {
   }
 }
 
-void append_list(std::string& out, const Json& list, std::size_t depth) {
-  const std::string indent(depth * kIndent, ' ');
-  for (const Json& value : list) {
+void append_list(std::string& out, const StatusJson& list, std::size_t depth) {
+  const std::string indent(depth * kStatusIndent, ' ');
+  for (const StatusJson& value : list) {
     if (fits_one_line(value)) {
       out += indent + "- " + line_text({}, value) + "\n";
       continue;
@@ -131,9 +127,9 @@ void append_list(std::string& out, const Json& list, std::size_t depth) {
   }
 }
 
-void append(std::string& out, const Json& value, std::size_t depth) {
+void append(std::string& out, const StatusJson& value, std::size_t depth) {
   if (depth > kDeepest) {
-    out += std::string(depth * kIndent, ' ') + "...\n";
+    out += std::string(depth * kStatusIndent, ' ') + "...\n";
   } else if (value.is_object()) {
     append_object(out, value, depth);
   } else {
@@ -141,16 +137,16 @@ void append(std::string& out, const Json& value, std::size_t depth) {
   }
 }
 
-bool is_feature(const Json& value) {
+bool is_feature(const StatusJson& value) {
   return value.is_object() && value.contains("name") && value.contains("detail") &&
          value.contains("enabled") && value["enabled"].is_boolean() && value["name"].is_string();
 }
 
 // A feature that is present is only named; for a missing one the text says what is lost and
 // what to do.
-void add_features(Json& out, const Json& features) {
-  Json enabled = Json::array(), missing = Json::object();
-  for (const Json& feature : features) {
+void add_features(StatusJson& out, const StatusJson& features) {
+  StatusJson enabled = StatusJson::array(), missing = StatusJson::object();
+  for (const StatusJson& feature : features) {
     if (!is_feature(feature)) {
       out["features"] = features;
       return;
@@ -165,15 +161,15 @@ void add_features(Json& out, const Json& features) {
   if (!missing.empty()) out["features_missing"] = std::move(missing);
 }
 
-bool is_thread(const Json& value) {
+bool is_thread(const StatusJson& value) {
   return value.is_object() && value.contains("thread") && value["thread"].is_string() &&
          value.contains("state") && value["state"].is_string();
 }
 
 // The sentence about each stuck thread; the others by their state, which is one word.
-Json threads_in_short(const Json& threads) {
-  Json stuck = Json::array(), by_state = Json::object();
-  for (const Json& thread : threads) {
+StatusJson threads_in_short(const StatusJson& threads) {
+  StatusJson stuck = StatusJson::array(), by_state = StatusJson::object();
+  for (const StatusJson& thread : threads) {
     if (!is_thread(thread)) return threads;
     const auto sentence = thread.find("sentence");
     if (sentence != thread.end()) {
@@ -187,17 +183,17 @@ Json threads_in_short(const Json& threads) {
 }
 
 // The amount of one kind of trouble, and its line.
-struct Told {
+struct Trouble {
   double weight = 0;
   std::string name;
-  Json value;
+  StatusJson value;
 };
 
 // The worst ones, `most` or more; one more line says how many are left out, and where to find them.
 // Never leaves out a single one, whose own line is as short.
-Json worst_of(std::vector<Told> all, std::size_t most = kMostOfAKind) {
-  std::ranges::stable_sort(all, std::ranges::greater(), &Told::weight);
-  Json out = Json::object();
+StatusJson worst_of(std::vector<Trouble> all, std::size_t most = kMostOfAKind) {
+  std::ranges::stable_sort(all, std::ranges::greater(), &Trouble::weight);
+  StatusJson out = StatusJson::object();
   const std::size_t shown = all.size() <= most + 1 ? all.size() : most;
   for (std::size_t i = 0; i < all.size() && i < shown; ++i) {
     out[all[i].name] = std::move(all[i].value);
@@ -208,16 +204,16 @@ Json worst_of(std::vector<Told> all, std::size_t most = kMostOfAKind) {
   return out;
 }
 
-bool has_numbers(const Json& value, std::initializer_list<const char*> names) {
+bool has_numbers(const StatusJson& value, std::initializer_list<const char*> names) {
   return value.is_object() && std::ranges::all_of(names, [&](const char* name) {
            return value.contains(name) && value[name].is_number();
          });
 }
 
 // All causes with losses: each takes something else from the numbers.
-Json losses_in_short(const Json& losses) {
+StatusJson losses_in_short(const StatusJson& losses) {
   if (!losses.is_object()) return losses;
-  std::vector<Told> told;
+  std::vector<Trouble> told;
   for (const auto& [cause, events] : losses.items()) {
     if (!events.is_number()) return losses;
     if (events != 0 && is_lost(cause)) told.push_back({events.get<double>(), cause, events});
@@ -226,10 +222,10 @@ Json losses_in_short(const Json& losses) {
 }
 
 // The fullest: "subjects  4 of 1024".
-Json maps_in_short(const Json& maps) {
+StatusJson maps_in_short(const StatusJson& maps) {
   if (!maps.is_array()) return maps;
-  std::vector<Told> told;
-  for (const Json& map : maps) {
+  std::vector<Trouble> told;
+  for (const StatusJson& map : maps) {
     if (!has_numbers(map, {"entries", "capacity"}) || !map.contains("map") ||
         !map["map"].is_string()) {
       return maps;
@@ -243,10 +239,10 @@ Json maps_in_short(const Json& maps) {
 }
 
 // Processes with more mappings than their share: "process 7  70000 mappings, uid 1000".
-Json over_share_in_short(const Json& processes) {
+StatusJson over_share_in_short(const StatusJson& processes) {
   if (!processes.is_array()) return processes;
-  std::vector<Told> told;
-  for (const Json& one : processes) {
+  std::vector<Trouble> told;
+  for (const StatusJson& one : processes) {
     if (!has_numbers(one, {"pid", "mappings"})) return processes;
     std::string text = scalar_text(one["mappings"]) + " mappings";
     if (has_numbers(one, {"uid"})) text += ", uid " + one["uid"].dump();
@@ -256,8 +252,8 @@ Json over_share_in_short(const Json& processes) {
 }
 
 // The answer for people: without what is printed before it, and with everyday names.
-Json for_people(const Json& status) {
-  Json out = Json::object();
+StatusJson for_people(const StatusJson& status) {
+  StatusJson out = StatusJson::object();
   for (const auto& [name, value] : status.items()) {
     if (name == "summary" || name == "waiting") continue;
     if (name == "features") {
@@ -280,11 +276,11 @@ Json for_people(const Json& status) {
 }  // namespace
 
 Result<std::string> status_text(const std::string& json) {
-  const Json status = parsed(json);
+  const StatusJson status = parsed(json);
   if (!status.is_object()) return Error("the answer is not a status of offcpud");
   std::string text;
   if (const auto waiting = status.find("waiting"); waiting != status.end() && waiting->is_array()) {
-    for (const Json& line : *waiting) {
+    for (const StatusJson& line : *waiting) {
       if (line.is_string()) text += scalar_text(line) + "\n";
     }
     if (!text.empty()) text += "\n";
@@ -297,7 +293,7 @@ Result<std::string> status_text(const std::string& json) {
 }
 
 std::string error_sentence(const std::string& json) {
-  const Json answer = parsed(json);
+  const StatusJson answer = parsed(json);
   if (!answer.is_object()) return {};
   const auto error = answer.find("error");
   return error != answer.end() && error->is_string() ? scalar_text(*error) : std::string();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/terminal_text.h"
 
-#include <chrono>
 #include <cwchar>
 #include <vector>
 
@@ -132,7 +131,7 @@ std::string fitted(std::string_view text, std::size_t width, Align align) {
 
 std::string duration_cell(double seconds) {
   if (!(seconds > 0)) return "-";
-  return for_locale(duration_text(std::chrono::duration<double>(seconds)));
+  return for_locale(duration_text(seconds));
 }
 
 std::string age_cell(double seconds, bool estimated) {

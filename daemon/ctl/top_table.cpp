@@ -56,8 +56,8 @@ std::string line_of(const std::vector<TopColumn>& columns, std::size_t width, Ce
 }
 
 // Seconds of waiting per second are the average number of waiting threads.
-std::string threads_text(double seconds, double interval) {
-  return offcpud::threads_text(interval > 0 ? seconds / interval : 0);
+std::string threads_within(double seconds, double interval) {
+  return threads_text(interval > 0 ? seconds / interval : 0);
 }
 
 std::uint64_t rows_of_host(const TopAnswer& answer) {
@@ -86,13 +86,13 @@ std::string waits_line(const TopAnswer& answer) {
   if (!answer.interval) return "Nothing to compare with yet: times come with the next walk.";
   const double interval = *answer.interval;
   const TopRow& totals = head_of(answer);
-  std::string line = "Threads on average: running " + threads_text(totals.running, interval) +
-                     ", waiting " + threads_text(totals.actionable, interval) + " (run queue " +
-                     threads_text(total_of(totals.runqueue), interval);
+  std::string line = "Threads on average: running " + threads_within(totals.running, interval) +
+                     ", waiting " + threads_within(totals.actionable, interval) + " (run queue " +
+                     threads_within(total_of(totals.runqueue), interval);
   for (const char* reason : {"disk", "lock", "network", "pipe"}) {
     const auto found = totals.blocked.find(reason);
     if (found == totals.blocked.end()) continue;
-    line.append(", ").append(reason).append(" ").append(threads_text(found->second, interval));
+    line.append(", ").append(reason).append(" ").append(threads_within(found->second, interval));
   }
   return about(answer, line + ")");
 }
@@ -111,30 +111,31 @@ std::string for_line(const TopAnswer& answer) {
         found->second.waiting - (std::string_view(name) == "answer" ? waits.children : 0);
     if (threads < 0.005) continue;
     line.append(line.empty() ? "" : ", ").append(name);
-    line += " " + threads_text(threads, 1);
+    line += " " + threads_within(threads, 1);
   }
   if (waits.actionable < kNobody) {
     line = "Nobody waits for a lock, an answer, storage or memory (" +
-           threads_text(waits.actionable, 1) + " threads on average)";
+           threads_within(waits.actionable, 1) + " threads on average)";
   } else {
     line = "Threads that wait, on average: " + line;
   }
   line = about(answer, std::move(line));
   if (!answer.interval) return line;
-  return line + "; for a CPU " + threads_text(total_of(head.runqueue), *answer.interval) +
-         "; running " + threads_text(head.running, *answer.interval);
+  return line + "; for a CPU " + threads_within(total_of(head.runqueue), *answer.interval) +
+         "; running " + threads_within(head.running, *answer.interval);
 }
 
 std::string idle_line(const TopAnswer& answer) {
   const TopWaits& waits = head_of(answer).waits;
   const auto threads = [&](const char* name) {
     const auto found = waits.by_for.find(name);
-    return threads_text(found != waits.by_for.end() ? found->second.waiting : 0, 1);
+    return threads_within(found != waits.by_for.end() ? found->second.waiting : 0, 1);
   };
   const double children = waits.children;
   return about(answer, "Idle: ") + threads("work") + " wait for work, " + threads("timer") +
          " for a timer" +
-         (children < kNobody ? "" : ", " + threads_text(children, 1) + " for their own children") +
+         (children < kNobody ? ""
+                             : ", " + threads_within(children, 1) + " for their own children") +
          ". Of " + threads("unknown") + " nobody can tell" +
          (answer.unusual == 0
               ? "."

@@ -11,12 +11,13 @@
 namespace offcpud {
 namespace {
 
-constexpr std::size_t kIndent = 4;        // of the rest of a sentence
-constexpr std::size_t kTableIndent = 28;  // below the last column of a tree
+constexpr std::size_t kSentenceIndent = 4;  // of the rest of a sentence
+constexpr std::size_t kTableIndent = 28;    // below the last column of a tree
 constexpr std::size_t kLeastWidth = 40;
 
 void append_wrapped(std::string& out, std::string_view line, std::size_t width) {
-  const std::size_t indent = line.starts_with(' ') ? std::min(kTableIndent, width / 2) : kIndent;
+  const std::size_t indent =
+      line.starts_with(' ') ? std::min(kTableIndent, width / 2) : kSentenceIndent;
   std::size_t column = 0;
   bool breaks = false;  // whether a word stands on the output's line
   while (!line.empty()) {

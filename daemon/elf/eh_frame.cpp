@@ -7,9 +7,7 @@
 namespace offcpud {
 namespace {
 
-// Parts of DW_EH_PE_* (LSB 10.5.1): the low four bits are the format, the others what it
-// is relative to.
-constexpr std::uint8_t kFormat = 0x0f;
+// Parts of DW_EH_PE_* beside the format.
 constexpr std::uint8_t kRelativeTo = 0x70;
 constexpr std::uint8_t kRelativeToItself = 0x10;
 constexpr std::uint8_t kIndirect = 0x80;
@@ -60,7 +58,7 @@ std::uint64_t take_length(ByteReader& reader) {
                                                                         std::size_t address_size) {
   if (encoding == kOmitted || (encoding & kIndirect)) return std::nullopt;
   const std::uint64_t here = address + reader.position();
-  auto value = take_value(reader, encoding & kFormat, address_size);
+  auto value = take_value(reader, encoding & kPointerFormat, address_size);
   if (!value || !reader.ok()) return std::nullopt;
   switch (encoding & kRelativeTo) {
     case 0:
@@ -88,7 +86,7 @@ bool read_augmentation(ByteReader& reader, Bytes names, std::size_t address_size
         break;
       case 'P':  // the personality routine: skipped
         if (const auto format = data.take<std::uint8_t>();
-            !take_value(data, format & kFormat, address_size) && format != kOmitted) {
+            !take_value(data, format & kPointerFormat, address_size) && format != kOmitted) {
           return false;
         }
         break;
@@ -155,7 +153,8 @@ std::optional<Fde> FdeWalk::read_fde(std::size_t id_offset, std::uint32_t distan
   (void)record.take_bytes(id_offset + sizeof(distance));
   const auto begin =
       take_pointer(record, cie->pointer_encoding, section_.address, section_.address_size);
-  const auto size = take_pointer(record, cie->pointer_encoding & kFormat, 0, section_.address_size);
+  const auto size =
+      take_pointer(record, cie->pointer_encoding & kPointerFormat, 0, section_.address_size);
   if (!begin || !size) return std::nullopt;
   if (cie->has_augmentation_data) (void)record.take_bytes(record.take_uleb());
   if (!record.ok()) return std::nullopt;

@@ -22,6 +22,10 @@ struct EhFrameSection {
   std::size_t address_size = 8;  // 4 or 8, by the class of the file
 };
 
+// The bits of an encoding of pointers (DW_EH_PE_*, LSB 10.5.1) that are the format. The others say
+// what it is relative to.
+inline constexpr std::uint8_t kPointerFormat = 0x0f;
+
 // A common information entry: what several functions share.
 struct Cie {
   std::uint64_t code_alignment = 1;

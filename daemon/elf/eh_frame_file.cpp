@@ -15,7 +15,6 @@ constexpr std::uint64_t kHeaderBytes = 12;  // .eh_frame_hdr before the search t
 constexpr std::uint64_t kEntryBytes = 8;    // one entry of the search table
 
 // Encodings of pointers (DW_EH_PE_*), from the Linux Standard Base.
-constexpr std::uint8_t kFormat = 0x0f;
 constexpr std::uint8_t kUnsigned4 = 0x03;
 constexpr std::uint8_t kSigned4 = 0x0b;
 constexpr std::uint8_t kPcRelativeSigned4 = 0x1b;
@@ -113,7 +112,7 @@ Result<std::vector<AddressRange>> read_frame_ranges(const ElfFile& file, std::si
   ByteReader table(bytes);
   const auto version = table.take<std::uint8_t>();
   const auto frames_encoding = table.take<std::uint8_t>();
-  const auto count_format = static_cast<std::uint8_t>(table.take<std::uint8_t>() & kFormat);
+  const auto count_format = static_cast<std::uint8_t>(table.take<std::uint8_t>() & kPointerFormat);
   const auto table_encoding = table.take<std::uint8_t>();
   // Accepts only the form that linkers write and glibc searches.
   if (version != 1 || frames_encoding != kPcRelativeSigned4 ||

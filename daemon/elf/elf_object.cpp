@@ -8,13 +8,13 @@
 namespace offcpud {
 namespace {
 
-constexpr std::size_t kMaxSegments = 64;
+constexpr std::size_t kMaxCodeSegments = 64;
 
 Status add_segments(const ElfFile& file, ElfObject& object) {
   for (const ElfSegment& segment : file.segments()) {
     if (segment.type != PT_LOAD || !(segment.flags & PF_X) || segment.file_size == 0) continue;
     if (segment.file_size > UINT64_MAX - segment.address ||
-        object.segments.size() == kMaxSegments) {
+        object.segments.size() == kMaxCodeSegments) {
       return Error("an ELF file with unusable segments", ErrorKind::Unsupported);
     }
     object.segments.push_back(

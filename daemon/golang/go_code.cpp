@@ -18,9 +18,9 @@ constexpr std::size_t kMostVariables = 32;
 // is read here is larger.
 constexpr std::uint32_t kNearest = 128, kFarthest = 512;
 
-class Code {
+class CodeBytes {
  public:
-  explicit Code(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  explicit CodeBytes(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
   [[nodiscard]] std::size_t size() const { return bytes_.size(); }
   [[nodiscard]] std::uint8_t at(std::size_t offset) const {
@@ -54,12 +54,12 @@ class Code {
 }  // namespace
 
 std::vector<std::uint64_t> variables_in(std::span<const std::byte> code, std::uint64_t at) {
-  const Code bytes(code);
+  const CodeBytes bytes(code);
   std::vector<std::uint64_t> found;
   for (std::size_t i = 0; i + 2 < bytes.size() && found.size() < kMostVariables; ++i) {
     const std::uint8_t opcode = bytes.at(i + 1);
     const bool fits = opcode == kLoad || opcode == kStore || opcode == kAddress;
-    if (!fits || !Code::is_wide(bytes.at(i))) continue;
+    if (!fits || !CodeBytes::is_wide(bytes.at(i))) continue;
     const auto variable = bytes.variable(i + 2, at);
     if (variable && std::ranges::find(found, *variable) == found.end()) found.push_back(*variable);
   }
@@ -67,16 +67,16 @@ std::vector<std::uint64_t> variables_in(std::span<const std::byte> code, std::ui
 }
 
 std::optional<std::uint32_t> first_field_in(std::span<const std::byte> code) {
-  const Code bytes(code);
+  const CodeBytes bytes(code);
   for (std::size_t i = 0; i + 1 < bytes.size(); ++i) {
-    if (bytes.at(i) != kLoad || (i > 0 && Code::is_wide(bytes.at(i - 1)))) continue;
+    if (bytes.at(i) != kLoad || (i > 0 && CodeBytes::is_wide(bytes.at(i - 1)))) continue;
     if (const auto field = bytes.field(i + 1)) return field;
   }
   return std::nullopt;
 }
 
 std::optional<std::uint32_t> counter_in(std::span<const std::byte> code) {
-  const Code bytes(code);
+  const CodeBytes bytes(code);
   std::set<std::uint32_t> loaded;
   std::set<std::uint32_t> counted;
   for (std::size_t i = 0; i + 2 < bytes.size(); ++i) {

@@ -21,6 +21,9 @@ struct GoLayout {
   std::uint32_t wait_reason = 0;  // 1 byte
 };
 
+// The size of an address, an int and a uint.
+inline constexpr std::uint64_t kGoWord = 8;
+
 // The same in all versions: the lowest and the highest address of a goroutine's stack.
 inline constexpr std::uint32_t kGoStackLow = 0, kGoStackHigh = 8;
 // How many bytes of a struct g contain all these fields.

@@ -12,8 +12,6 @@
 namespace offcpud {
 namespace {
 
-constexpr std::uint64_t kWord = 8;
-
 FoundGo refused(GoRefusal refusal, std::string why) {
   return {.runtime = std::nullopt, .refusal = refusal, .why = std::move(why)};
 }
@@ -36,8 +34,8 @@ std::optional<std::string> read_version(const MemoryWords& memory, std::uint64_t
     if (length > kMostVersion || kHead + 1 + length > info.size()) return "";
     return text_of(info).substr(kHead + 1, length);
   }
-  const auto string = memory.range(value_at<std::uint64_t>(info, 16), 2 * kWord);
-  const auto length = value_at<std::uint64_t>(string, kWord);
+  const auto string = memory.range(value_at<std::uint64_t>(info, 16), 2 * kGoWord);
+  const auto length = value_at<std::uint64_t>(string, kGoWord);
   if (length > kMostVersion) return "";
   return text_of(memory.range(value_at<std::uint64_t>(string, 0), length));
 }
@@ -89,10 +87,10 @@ bool are_goroutines(const MemoryWords& memory, const GoLayout& layout, const GoS
   constexpr std::uint64_t kLooked = 64;
   constexpr std::uint64_t kMostId = std::uint64_t{1} << 48, kMostStack = std::uint64_t{1} << 30;
   const std::uint64_t count = std::min(slice.length, kLooked);
-  const auto pointers = memory.range(slice.at, count * kWord);
+  const auto pointers = memory.range(slice.at, count * kGoWord);
   std::vector<std::uint64_t> addresses;
   for (std::uint64_t i = 0; i < count; ++i) {
-    addresses.push_back(value_at<std::uint64_t>(pointers, i * kWord));
+    addresses.push_back(value_at<std::uint64_t>(pointers, i * kGoWord));
   }
   const MemoryParts goroutines = memory.parts(addresses, kGoroutineBytes);
   bool has_stack = false;
@@ -118,7 +116,7 @@ std::uint64_t find_all(const MemoryWords& memory, const GoFile& file, const GoLa
         std::ranges::any_of(file.writable, [linked](const AddressRange& range) {
           return range.start <= linked && linked < range.end;
         });
-    if (!is_variable || variable % kWord != 0) continue;
+    if (!is_variable || variable % kGoWord != 0) continue;
     const auto slice = read_go_slice(memory, variable);
     if (slice && are_goroutines(memory, layout, *slice)) return variable;
   }
@@ -131,8 +129,8 @@ std::vector<std::string> read_texts(const MemoryWords& memory, std::span<const s
   constexpr std::size_t kMostTexts = 64, kMostText = 64;
   std::vector<std::uint64_t> addresses;
   std::vector<std::uint64_t> lengths;
-  for (; addresses.size() < kMostTexts && at + 2 * kWord <= data.size(); at += 2 * kWord) {
-    const auto length = value_at<std::uint64_t>(data, at + kWord);
+  for (; addresses.size() < kMostTexts && at + 2 * kGoWord <= data.size(); at += 2 * kGoWord) {
+    const auto length = value_at<std::uint64_t>(data, at + kGoWord);
     if (length == 0 || length > kMostText) break;
     addresses.push_back(value_at<std::uint64_t>(data, at));
     lengths.push_back(length);
@@ -155,15 +153,15 @@ std::vector<std::string> find_reasons(const MemoryWords& memory, const GoFile& f
   const auto data =
       memory.range(file.data.start + bias, std::min(file.data.end - file.data.start, kMostData));
   std::size_t tried = 0;
-  for (std::size_t at = 0; at + 4 * kWord <= data.size() && tried < kMostTried; at += kWord) {
+  for (std::size_t at = 0; at + 4 * kGoWord <= data.size() && tried < kMostTried; at += kGoWord) {
     const bool fits = value_at<std::uint64_t>(data, at) == 0 &&
-                      value_at<std::uint64_t>(data, at + kWord) == 0 &&
-                      value_at<std::uint64_t>(data, at + 3 * kWord) == kFirst.size();
+                      value_at<std::uint64_t>(data, at + kGoWord) == 0 &&
+                      value_at<std::uint64_t>(data, at + 3 * kGoWord) == kFirst.size();
     if (!fits) continue;
     ++tried;
-    const auto text = memory.range(value_at<std::uint64_t>(data, at + 2 * kWord), kFirst.size());
+    const auto text = memory.range(value_at<std::uint64_t>(data, at + 2 * kGoWord), kFirst.size());
     if (text_of(text) != kFirst) continue;
-    std::vector<std::string> reasons = read_texts(memory, data, at + 2 * kWord);
+    std::vector<std::string> reasons = read_texts(memory, data, at + 2 * kGoWord);
     reasons.insert(reasons.begin(), "");
     return reasons;
   }
@@ -174,11 +172,11 @@ std::vector<std::string> find_reasons(const MemoryWords& memory, const GoFile& f
 
 std::optional<GoSlice> read_go_slice(const MemoryWords& memory, std::uint64_t address) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 32;
-  const auto head = memory.range(address, 3 * kWord);
+  const auto head = memory.range(address, 3 * kGoWord);
   const GoSlice slice{.at = value_at<std::uint64_t>(head, 0),
-                      .length = value_at<std::uint64_t>(head, kWord),
-                      .capacity = value_at<std::uint64_t>(head, 2 * kWord)};
-  const bool fits = slice.at != 0 && slice.at % kWord == 0 && slice.length > 0 &&
+                      .length = value_at<std::uint64_t>(head, kGoWord),
+                      .capacity = value_at<std::uint64_t>(head, 2 * kGoWord)};
+  const bool fits = slice.at != 0 && slice.at % kGoWord == 0 && slice.length > 0 &&
                     slice.length <= slice.capacity && slice.capacity <= kMost;
   if (!fits) return std::nullopt;
   return slice;

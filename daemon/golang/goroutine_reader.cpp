@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "golang/go_layout.h"
 #include "reader/memory_words.h"
 
 namespace offcpud {
 namespace {
 
-constexpr std::uint64_t kWord = 8;
 // Most stacks end within this many bytes of their stack pointers.
 constexpr std::uint64_t kFirstBytes = 1'024;
 // Steps in the table of functions in one look; programs take a tenth.
@@ -51,11 +51,11 @@ std::optional<GoroutineReader::List> GoroutineReader::read_list() const {
   for (int i = 0; i < kTries; ++i) {
     const auto slice = read_go_slice(memory, runtime_.all);
     if (!slice) return std::nullopt;
-    const auto bytes = memory.range(slice->at, std::min(slice->length, kMostAddresses) * kWord);
+    const auto bytes = memory.range(slice->at, std::min(slice->length, kMostAddresses) * kGoWord);
     const auto after = read_go_slice(memory, runtime_.all);
     if (!after || after->at != slice->at || bytes.empty()) continue;
     List list{.length = slice->length, .addresses = {}};
-    for (std::size_t at = 0; at + kWord <= bytes.size(); at += kWord) {
+    for (std::size_t at = 0; at + kGoWord <= bytes.size(); at += kGoWord) {
       list.addresses.push_back(value_at<std::uint64_t>(bytes, at));
     }
     return list;

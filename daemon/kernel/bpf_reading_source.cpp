@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "kernel/program_grace.h"
 #include "offcpud.skel.h"
 
 namespace offcpud {
@@ -22,10 +23,6 @@ constexpr auto kPrograms =
     std::to_array<const char*>({"sched_switch", "sched_waking", "sched_wakeup_new", "task_newtask",
                                 "irq_work_exit", "block_getrq", "block_rq_complete"});
 static_assert(kPrograms.size() == OFFCPUD_PROGRAMS);
-
-// The longest time between a program finding a subject and adding to it. Programs run with
-// interrupts off; a second covers a virtual CPU that is not scheduled in between.
-constexpr std::chrono::seconds kGrace{1};
 
 void add(CgroupReading& total, const offcpud_subject& shard) {
   total.running_ns += shard.running_ns;
@@ -179,7 +176,7 @@ void BpfReadingSource::close_one(std::uint64_t cgroup_id) {
 
 std::vector<CgroupReading> BpfReadingSource::take_closed() {
   std::vector<CgroupReading> closed;
-  const MonotonicTime quiet = std::chrono::steady_clock::now() - kGrace;
+  const MonotonicTime quiet = std::chrono::steady_clock::now() - kProgramGrace;
   std::erase_if(closing_, [&](const Closing& closing) {
     if (closing.since > quiet) return false;
     closed.push_back(reading(closing.cgroup_id, closing.subject));

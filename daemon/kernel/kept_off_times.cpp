@@ -5,16 +5,10 @@
 #include <chrono>
 #include <cstring>
 
+#include "kernel/program_grace.h"
 #include "offcpud.skel.h"
 
 namespace offcpud {
-namespace {
-
-// The longest time between a program choosing a window and adding to it; as kGrace of the
-// BpfReadingSource.
-constexpr std::chrono::seconds kGrace{1};
-
-}  // namespace
 
 Result<KeptOffTimes> KeptOffTimes::open(BpfSession& session) {
   TRY(auto times, MappedArray<offcpud_kept_off_times>::map(session.skeleton().maps.kept_off, true));
@@ -74,7 +68,7 @@ void KeptOffTimes::release(std::uint32_t subject) {
 }
 
 void KeptOffTimes::turn_window(MonotonicTime now) {
-  if (now - turned_ < kGrace || !session_->tells_takers()) return;
+  if (now - turned_ < kProgramGrace || !session_->tells_takers()) return;
   turned_ = now;
   auto current = std::atomic_ref<decltype(session_->skeleton().data_settings->taker_window)>(
       session_->skeleton().data_settings->taker_window);

@@ -10,6 +10,8 @@
 namespace offcpud {
 namespace {
 
+using Outcome = OpenedFile::Outcome;
+
 constexpr unsigned kAttempts = 8;
 constexpr unsigned kCopyAttempts = 3;
 constexpr std::size_t kMaxPlaces = 48;  // fewer than the files that TableStore keeps
@@ -60,8 +62,7 @@ bool is_own(const RootId& root) {
 }
 
 // Another attempt at the same place would give the same result for some time.
-bool is_final(OpenedFile::Outcome outcome) {
-  using Outcome = OpenedFile::Outcome;
+bool is_final(Outcome outcome) {
   return outcome == Outcome::Opened || outcome == Outcome::Remote || outcome == Outcome::NotAFile ||
          outcome == Outcome::Slow || outcome == Outcome::TooLarge;
 }
@@ -128,7 +129,7 @@ void FileTable::find_object(const SeenMapping& seen, MappedFile& file) {
       inode = same->object->inode;
     } else {
       opened = open(seen, file);
-      if (opened->outcome == OpenedFile::Outcome::Opened) build_id = opened->build_id;
+      if (opened->outcome == Outcome::Opened) build_id = opened->build_id;
       if (!build_id.known()) inode = seen.inode;
     }
   }
@@ -163,7 +164,7 @@ FileTable::Object* FileTable::opened_by_user(const SeenMapping& seen, const Buil
 void FileTable::settle_own(Object& entry, Place* place, std::optional<OpenedFile>& opened,
                            const SeenMapping& seen, MappedFile& file) {
   RootId root = seen.root.inherited();
-  const bool is_open = opened && opened->outcome == OpenedFile::Outcome::Opened;
+  const bool is_open = opened && opened->outcome == Outcome::Opened;
   const bool is_sure = is_open && opened->mapped_by == seen.root.user;
   if (is_open && !is_sure) {
     if (place != nullptr && place->attempts_left > 0) --place->attempts_left;
@@ -188,7 +189,7 @@ void FileTable::find_copy(Object& entry, const SeenMapping& seen, const MappedFi
   if (place == nullptr || place->attempts_left == 0) return;
   OpenedFile opened = open(seen, file, seen.root);
   place->attempts_left = is_final(opened.outcome) ? 0 : place->attempts_left - 1;
-  if (opened.outcome == OpenedFile::Outcome::Opened) copied_(*entry.object, std::move(opened.fd));
+  if (opened.outcome == Outcome::Opened) copied_(*entry.object, std::move(opened.fd));
 }
 
 FileTable::Place* FileTable::place_of(Object& entry, const SeenMapping& seen,
@@ -249,7 +250,6 @@ OpenedFile FileTable::open(const SeenMapping& seen, const MappedFile& file, Root
 }
 
 void FileTable::settle(Object& entry, Place* place, OpenedFile opened, const MappedFile& file) {
-  using Outcome = OpenedFile::Outcome;
   if (opened.outcome == Outcome::Refused) {
     refused_.emplace(entry.object->id, &entry);
   } else {

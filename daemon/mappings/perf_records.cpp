@@ -42,17 +42,17 @@ static_assert(sizeof(InodeIdentity) == 24 && sizeof(BuildIdIdentity) == 24);
 constexpr std::size_t kTimeSize = sizeof(std::uint64_t);
 constexpr std::size_t kFrameSize = sizeof(perf_event_header) + kTimeSize;
 
-using Bytes = std::span<const std::byte>;
+using RecordBytes = std::span<const std::byte>;
 
 template <class T>
-std::optional<T> body_as(Bytes body) {
+std::optional<T> body_as(RecordBytes body) {
   if (body.size() < sizeof(T)) return std::nullopt;
   T value;
   std::memcpy(&value, body.data(), sizeof value);
   return value;
 }
 
-MonotonicTime time_at_end(Bytes record) {
+MonotonicTime time_at_end(RecordBytes record) {
   std::uint64_t time = 0;
   std::memcpy(&time, record.data() + record.size() - kTimeSize, kTimeSize);
   return MonotonicTime(std::chrono::nanoseconds(time));
@@ -63,7 +63,7 @@ bool visible(std::uint32_t pid) {
   return pid != 0 && pid != UINT32_MAX;
 }
 
-bool parse_map(Bytes body, std::uint16_t misc, MappingEvent& event) {
+bool parse_map(RecordBytes body, std::uint16_t misc, MappingEvent& event) {
   const auto map = body_as<MapRecord>(body);
   if (!map || map->length == 0 || map->address + map->length < map->address) return false;
   event.kind = MappingEvent::Kind::Mapped;
@@ -82,7 +82,7 @@ bool parse_map(Bytes body, std::uint16_t misc, MappingEvent& event) {
     std::memcpy(&identity, map->identity, sizeof identity);
     event.inode = {identity.major, identity.minor, identity.inode};
   }
-  const Bytes name = body.subspan(sizeof(MapRecord));
+  const RecordBytes name = body.subspan(sizeof(MapRecord));
   const auto end = std::find(name.begin(), name.end(), std::byte{0});
   if (end == name.end()) return false;  // the kernel always terminates it
   event.path = {reinterpret_cast<const char*>(name.data()),
@@ -90,7 +90,7 @@ bool parse_map(Bytes body, std::uint16_t misc, MappingEvent& event) {
   return true;
 }
 
-bool parse_task(Bytes body, MappingEvent::Kind kind, MappingEvent& event) {
+bool parse_task(RecordBytes body, MappingEvent::Kind kind, MappingEvent& event) {
   const auto task = body_as<TaskRecord>(body);
   if (!task) return false;
   event.kind = kind;
@@ -100,7 +100,7 @@ bool parse_task(Bytes body, MappingEvent::Kind kind, MappingEvent& event) {
   return true;
 }
 
-bool parse_exec(Bytes body, MappingEvent& event) {
+bool parse_exec(RecordBytes body, MappingEvent& event) {
   const auto comm = body_as<CommRecord>(body);
   if (!comm) return false;
   event.kind = MappingEvent::Kind::Executed;
@@ -109,14 +109,14 @@ bool parse_exec(Bytes body, MappingEvent& event) {
   return true;
 }
 
-enum class Outcome { Event, Other, Malformed };
+enum class RecordOutcome { Event, Other, Malformed };
 
-Outcome outcome_of(bool parsed, const MappingEvent& event) {
-  if (!parsed) return Outcome::Malformed;
-  return visible(event.tgid) ? Outcome::Event : Outcome::Other;
+RecordOutcome outcome_of(bool parsed, const MappingEvent& event) {
+  if (!parsed) return RecordOutcome::Malformed;
+  return visible(event.tgid) ? RecordOutcome::Event : RecordOutcome::Other;
 }
 
-Outcome parse_body(const perf_event_header& header, Bytes body, MappingEvent& event) {
+RecordOutcome parse_body(const perf_event_header& header, RecordBytes body, MappingEvent& event) {
   switch (header.type) {
     case PERF_RECORD_MMAP2:
       return outcome_of(parse_map(body, header.misc, event), event);
@@ -125,46 +125,47 @@ Outcome parse_body(const perf_event_header& header, Bytes body, MappingEvent& ev
     case PERF_RECORD_EXIT:
       return outcome_of(parse_task(body, MappingEvent::Kind::Exited, event), event);
     case PERF_RECORD_COMM:
-      if ((header.misc & PERF_RECORD_MISC_COMM_EXEC) == 0) return Outcome::Other;
+      if ((header.misc & PERF_RECORD_MISC_COMM_EXEC) == 0) return RecordOutcome::Other;
       return outcome_of(parse_exec(body, event), event);
     case PERF_RECORD_LOST: {
       const auto lost = body_as<LostRecord>(body);
-      if (!lost) return Outcome::Malformed;
+      if (!lost) return RecordOutcome::Malformed;
       event.kind = MappingEvent::Kind::Lost;
       event.lost = lost->lost;
-      return Outcome::Event;
+      return RecordOutcome::Event;
     }
     default:
-      return Outcome::Other;
+      return RecordOutcome::Other;
   }
 }
 
 }  // namespace
 
-ParsedRecords parse_records(Bytes bytes, MonotonicTime horizon, std::vector<MappingEvent>& events) {
+ParsedRecords parse_records(RecordBytes bytes, MonotonicTime horizon,
+                            std::vector<MappingEvent>& events) {
   ParsedRecords result;
   while (result.consumed < bytes.size()) {
-    const Bytes rest = bytes.subspan(result.consumed);
+    const RecordBytes rest = bytes.subspan(result.consumed);
     const auto header = body_as<perf_event_header>(rest);
     if (!header || header->size < kFrameSize || header->size > rest.size()) {
       ++result.malformed;
       result.consumed = bytes.size();
       break;
     }
-    const Bytes record = rest.first(header->size);
+    const RecordBytes record = rest.first(header->size);
     MappingEvent event;
     event.time = time_at_end(record);
     if (event.time > horizon) break;
     result.consumed += record.size();
-    const Bytes body = record.subspan(sizeof *header, record.size() - kFrameSize);
+    const RecordBytes body = record.subspan(sizeof *header, record.size() - kFrameSize);
     switch (parse_body(*header, body, event)) {
-      case Outcome::Event:
+      case RecordOutcome::Event:
         events.push_back(event);
         break;
-      case Outcome::Malformed:
+      case RecordOutcome::Malformed:
         ++result.malformed;
         break;
-      case Outcome::Other:
+      case RecordOutcome::Other:
         break;
     }
   }

@@ -27,7 +27,7 @@ void append_oldest_blocked(SeriesWriter& out, const ProcessRow& row, std::size_t
   out.seconds({{"reason", kHistKindNames[kind]}}, row.oldest_blocked[kind].ns);
 }
 
-constexpr auto kFamilies = std::to_array<RowFamily<ProcessRow>>({
+constexpr auto kProcessFamilies = std::to_array<RowFamily<ProcessRow>>({
     {Metric::ProcessBlockedSeconds, OFFCPUD_BLOCKED_KINDS, append_blocked},
     {Metric::ProcessRunqueueWaitSeconds, kRunqueueKinds, append_runqueue_wait},
     {Metric::ProcessOldestBlocked, OFFCPUD_BLOCKED_KINDS, append_oldest_blocked},
@@ -36,7 +36,7 @@ constexpr auto kFamilies = std::to_array<RowFamily<ProcessRow>>({
 }  // namespace
 
 std::span<const RowFamily<ProcessRow>> process_families() {
-  return kFamilies;
+  return kProcessFamilies;
 }
 
 void share_labels(SeriesWriter& out, const ProcessRow& row) {

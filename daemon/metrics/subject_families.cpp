@@ -149,7 +149,7 @@ void append_unaccounted(SeriesWriter& out, const SubjectRow& row, std::size_t /*
   }
 }
 
-constexpr auto kFamilies = std::to_array<RowFamily<SubjectRow>>({
+constexpr auto kSubjectFamilies = std::to_array<RowFamily<SubjectRow>>({
     {Metric::BlockedSeconds, OFFCPUD_BLOCKED_KINDS, append_blocked},
     {Metric::WaitSeconds, kWaitForNames.size(), append_waits},
     {Metric::WaitVariance, kWaitForNames.size(), append_wait_variance},
@@ -174,7 +174,7 @@ constexpr auto kFamilies = std::to_array<RowFamily<SubjectRow>>({
 }  // namespace
 
 std::span<const RowFamily<SubjectRow>> subject_families() {
-  return kFamilies;
+  return kSubjectFamilies;
 }
 
 void share_labels(SeriesWriter& out, const SubjectRow& row) {

@@ -3,11 +3,10 @@
 
 #include <cmath>
 
+#include "pipeline/recent_past.h"
+
 namespace offcpud {
 namespace {
-
-constexpr std::chrono::seconds kStep{9};  // just below the default pass_interval
-constexpr std::chrono::duration<double> kHalfLife{60};
 
 // Bytes, and what a request costs a disk beside them, roughly.
 double amount(const DiskLoad& load) {
@@ -69,17 +68,18 @@ void DiskLoadBook::forget(const std::set<std::string>& paths) {
 
 void DiskLoadBook::end_pass(MonotonicTime now) {
   if (step_began_ == MonotonicTime{}) step_began_ = now;  // nobody knows since when it was done
-  const double left = std::exp2(-std::chrono::duration<double>(now - last_pass_) / kHalfLife);
+  const double left =
+      std::exp2(-std::chrono::duration<double>(now - last_pass_) / kHalfLifeOfDeeds);
   for (auto& [pair, sum] : sums_) sum.recent *= left;
   last_pass_ = now;
-  if (now - step_began_ < kStep) return;
+  if (now - step_began_ < kStepOfPast) return;
   closed_.push_back(open_step());
   for (auto& [pair, sum] : sums_) {
     sum.of_step = {};
     sum.has_step = false;
   }
   step_began_ = now;
-  std::erase_if(closed_, [&](const auto& step) { return now - step->begin > kAge + kStep; });
+  std::erase_if(closed_, [&](const auto& step) { return now - step->begin > kAge + kStepOfPast; });
 }
 
 std::vector<DiskLoadRow> DiskLoadBook::sums() const {

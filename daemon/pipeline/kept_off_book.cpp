@@ -5,17 +5,16 @@
 #include <cmath>
 #include <utility>
 
+#include "pipeline/recent_past.h"
+
 namespace offcpud {
 namespace {
 
-// After this time, what a cgroup did counts half in the choice of whom to name.
-constexpr std::chrono::duration<double> kHalfLife{60};
 // A cgroup that did less of late is not worth a series.
 constexpr double kWorthNamingNs = 1e6;
 // Candidates of one cgroup. More than the kernel has places for.
 constexpr std::size_t kMostOthers = 256;
 
-constexpr std::chrono::seconds kStep{9};  // just below the default pass_interval
 constexpr std::chrono::minutes kAge{10};
 constexpr std::size_t kMostRows = 100'000;  // of all steps: some 3 MB, and what they refer to
 
@@ -127,7 +126,7 @@ std::shared_ptr<const KeptOff> KeptOffBook::of(std::string_view path) {
 }
 
 void KeptOffBook::age(std::chrono::duration<double> elapsed) {
-  const double left = std::exp2(-elapsed / kHalfLife);
+  const double left = std::exp2(-elapsed / kHalfLifeOfDeeds);
   for (auto& [path, account] : accounts_) {
     for (auto& [taker, pair] : account.pairs) pair.recent_ns *= left;
     for (auto& [taker, recent_ns] : account.others) recent_ns *= left;
@@ -138,7 +137,7 @@ void KeptOffBook::age(std::chrono::duration<double> elapsed) {
 std::vector<std::shared_ptr<const KeptOffStep>> KeptOffBook::record(const View& view) {
   auto before = steps_;
   age(view.taken - std::exchange(aged_, view.taken));
-  if (!steps_.empty() && view.taken - steps_.back()->taken < kStep) return before;
+  if (!steps_.empty() && view.taken - steps_.back()->taken < kStepOfPast) return before;
   auto step = std::make_shared<KeptOffStep>();
   step->taken = view.taken;
   for (const SubjectSeries& series : view.subjects) {

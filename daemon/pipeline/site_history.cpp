@@ -25,7 +25,7 @@ void add(CgroupWaits& sum, const auto& waits) {
   sum.oldest.merge(waits.oldest);
 }
 
-Sums sums_of(const WaitWindow& window) {
+Sums sums_by_site(const WaitWindow& window) {
   Sums sums;
   for (const SiteWaits& waits : window.sites) {
     const bool named = actionable(waits.wait_for) || waits.wait_for == WaitFor::Unknown;
@@ -59,7 +59,7 @@ std::size_t bytes_of(const SiteWindow& window) {
 }  // namespace
 
 SiteWindow SiteHistory::by_cgroup(const WaitWindow& window) {
-  Sums sums = sums_of(window);
+  Sums sums = sums_by_site(window);
   fold(sums, kMostRows);
   SiteWindow summed{.begin = window.begin_at,
                     .end = window.end_at,

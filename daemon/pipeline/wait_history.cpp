@@ -12,8 +12,6 @@ namespace {
 
 static_assert(OFFCPUD_SLOTS <= std::numeric_limits<std::uint8_t>::max());
 
-constexpr double kNanoseconds = 1e9;  // in a second
-
 bool gains_old_time(const SubjectSeries& row) {
   return is_removed_series(row.labels->cgroup);
 }
@@ -26,7 +24,7 @@ OpenWaits open_of(const SubjectSeries* row, std::size_t kind) {
 class StepWriter {
  public:
   explicit StepWriter(WaitStep& step)
-      : step_(step), seconds_(static_cast<double>(step.length().count()) / kNanoseconds) {}
+      : step_(step), seconds_(static_cast<double>(step.length().count()) / kNsPerSecond) {}
 
   // `before` null: the cgroup did not exist when the step began.
   void add(const SubjectSeries* before, const SubjectSeries& now) {
@@ -67,9 +65,9 @@ class StepWriter {
     const auto most_s = ended.most_seconds_within(seconds_) + open.threads * seconds_;
     const auto within =
         static_cast<std::int64_t>(sum_ns + open.counted_ns - open_before.counted_ns);
-    const double waited = static_cast<double>(within) + open.uncounted * seconds_ * kNanoseconds;
+    const double waited = static_cast<double>(within) + open.uncounted * seconds_ * kNsPerSecond;
     WaitStep::Wait wait{.kind = static_cast<std::uint8_t>(kind)};
-    wait.waited_ns = static_cast<std::uint64_t>(std::clamp(waited, 0.0, most_s * kNanoseconds));
+    wait.waited_ns = static_cast<std::uint64_t>(std::clamp(waited, 0.0, most_s * kNsPerSecond));
     wait.cells = add_cells(ended, step_.slots, step_.counts);
     if (wait.cells > 0 || wait.waited_ns > 0) step_.waits.push_back(wait);
   }

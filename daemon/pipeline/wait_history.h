@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/wait_for.h"
 #include "pipeline/interval_histogram.h"
+#include "pipeline/recent_past.h"
 #include "pipeline/view.h"
 
 namespace offcpud {
@@ -81,7 +82,7 @@ struct WaitStep {
 
 struct HistoryLimits {
   std::chrono::nanoseconds age = std::chrono::minutes(10);
-  std::chrono::nanoseconds step = std::chrono::seconds(9);  // just below the default pass_interval
+  std::chrono::nanoseconds step = kStepOfPast;
   std::size_t bytes = std::size_t{8} << 20;
 };
 

@@ -13,7 +13,7 @@ namespace offcpud {
 namespace {
 
 // What has not been waited on for an hour gives way to almost anything.
-constexpr std::chrono::duration<double> kHalfLife = std::chrono::minutes(10);
+constexpr std::chrono::duration<double> kHalfLifeOfInterest = std::chrono::minutes(10);
 // A place is not given to one that is as long: they would take turns for ever.
 constexpr double kMuchLonger = 1.5;
 constexpr std::size_t kMostCandidates = 100;
@@ -23,7 +23,7 @@ constexpr std::size_t kMostCandidates = 100;
 void WaitedOnStore::fade(Cgroup& cgroup, MonotonicTime now) const {
   if (now <= cgroup.faded) return;
   const std::chrono::duration<double> passed = now - std::exchange(cgroup.faded, now);
-  const double left = std::exp2(-passed / kHalfLife);
+  const double left = std::exp2(-passed / kHalfLifeOfInterest);
   for (auto& [key, sum] : cgroup.named) sum.recent_ns *= left;
   for (auto& [key, recent_ns] : cgroup.candidates) recent_ns *= left;
 }
@@ -158,7 +158,7 @@ struct RowTime {
 };
 using RowSums = std::map<RowKey, RowTime>;
 
-RowSums sums_of(const WaitWindow& window) {
+RowSums sums_by_unit_waited_on(const WaitWindow& window) {
   RowSums sums;
   for (const PeerWaits& waits : window.peers) {
     if (waits.time.ns <= 0) continue;
@@ -217,7 +217,7 @@ void PeerHistory::keep_longest(std::vector<ChainWaits>& chains) {
 
 void PeerHistory::add(const WaitWindow& window, std::shared_ptr<const PastHolders> holders) {
   if (window.end_at <= window.begin_at) return;
-  auto sums = sums_of(window);
+  auto sums = sums_by_unit_waited_on(window);
   fold_shortest(sums, kMostRows);
   auto summed = std::make_shared<PeerWindow>();
   summed->begin = window.begin_at;

@@ -55,7 +55,7 @@ class WaitedOnStore {
   using Key = std::pair<WaitFor, std::string>;
   struct Sum {
     double ns = 0, variance_ns2 = 0;
-    double recent_ns = 0;  // halves in kHalfLife
+    double recent_ns = 0;  // halves in kHalfLifeOfInterest
   };
   struct Cgroup {
     std::map<Key, Sum> named;

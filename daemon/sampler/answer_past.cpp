@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/clock.h"
+
 namespace offcpud {
 namespace {
 
-constexpr double kNsPerSecond = 1e9;
 constexpr double kHalfLifeNs = 600 * kNsPerSecond, kHalfLifeOfTimeNs = 60 * kNsPerSecond;
 // Older ends than these many change nothing, so that a habit ends as soon as it began.
 constexpr float kMostVotes = 2 * AnswerPast::kSameOnes;

@@ -26,7 +26,7 @@ void fold(std::vector<ChainWaits>& rows, const ChainWaits& whose, std::size_t mo
   }
 }
 
-double length_of(const std::vector<ChainWaits>& rows) {
+double waited_ns(const std::vector<ChainWaits>& rows) {
   double ns = 0;
   for (const ChainWaits& row : rows) ns += row.time.ns;
   return ns;
@@ -162,7 +162,7 @@ void ChainSums::take_processes(Chains& into) {
     whose.process_start_ns = process.second;
     all.push_back(rows_of(sums, whose, kMostOfProcess));
   }
-  std::ranges::stable_sort(all, std::ranges::greater(), length_of);
+  std::ranges::stable_sort(all, std::ranges::greater(), waited_ns);
   for (std::vector<ChainWaits>& rows : all) {
     if (into.of_processes.size() + rows.size() > kMostOfProcesses) {
       ++into.processes_left_out;

@@ -23,7 +23,7 @@ constexpr int kShare = 10;
 constexpr std::chrono::nanoseconds kForWaiting = KernelRoom::kSaved / 2;
 
 // To ask for the user of a process takes 25 us.
-constexpr std::size_t kMostAsked = 16;
+constexpr std::size_t kMostUsersAsked = 16;
 
 // How many users of ended processes, or of ones that executed something else, are remembered: as
 // many as a large host has processes. Attackers can make it forget them, which costs 25 us each.
@@ -255,8 +255,8 @@ void KernelRoom::queue_to_wait(const Entering& entering) {
 // take turns: thousands that came before do not delay the newest, and newer ones do not keep the
 // others waiting for good.
 void KernelRoom::queue_new() {
-  const bool are_many = new_.size() > kMostAsked;
-  for (std::size_t asked = 0; asked < kMostAsked; ++asked) {
+  const bool are_many = new_.size() > kMostUsersAsked;
+  for (std::size_t asked = 0; asked < kMostUsersAsked; ++asked) {
     const auto tgid = are_many && asked % 2 == 0 ? new_.pop_last() : new_.pop();
     if (!tgid) return;
     auto entering = waiting_entry(*tgid);
@@ -267,7 +267,7 @@ void KernelRoom::queue_new() {
 }
 
 std::optional<KernelRoom::Entering> KernelRoom::pop_waiting() {
-  for (std::size_t asked = 0; asked < kMostAsked; ++asked) {
+  for (std::size_t asked = 0; asked < kMostUsersAsked; ++asked) {
     auto next = waiting_.pop();
     if (!next) return std::nullopt;
     const ShareOwner user = uid_of(next->tgid);

@@ -10,7 +10,7 @@
 namespace offcpud {
 namespace {
 
-constexpr std::size_t kMostAsked = 4;  // processes asked for one file in one round
+constexpr std::size_t kMostProcessesAsked = 4;  // processes asked for one file in one round
 
 using Outcome = OpenedFile::Outcome;
 
@@ -131,7 +131,7 @@ OpenedFile ObjectRegistry::open_from_any(std::uint64_t id, Object& object,
   Outcome best = opened.outcome;
   const auto& processes = late_.processes_of(id);
   auto next = processes.find(object.request.tgid);
-  for (std::size_t left = std::min(processes.size(), kMostAsked); left > 0; --left) {
+  for (std::size_t left = std::min(processes.size(), kMostProcessesAsked); left > 0; --left) {
     if (opened.fd || opened.outcome == Outcome::Slow) return opened;
     if (next == processes.end() || ++next == processes.end()) next = processes.begin();
     const Mapping* const mapping = own_mapping_of(mappings_of(*next), id);

@@ -12,7 +12,6 @@
 namespace offcpud {
 namespace {
 
-constexpr double kNsPerSecond = 1e9;
 constexpr std::uint64_t kLeastSeenNs = std::chrono::nanoseconds(PlacePasts::kLeastSeen).count();
 constexpr std::uint64_t kMostApartNs = std::chrono::nanoseconds(PlacePasts::kMostApart).count();
 

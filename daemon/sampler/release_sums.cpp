@@ -10,7 +10,7 @@
 namespace offcpud {
 namespace {
 
-double length_of(const std::vector<ReleasedWaits>& rows) {
+double released_ns(const std::vector<ReleasedWaits>& rows) {
   double ns = 0;
   for (const ReleasedWaits& row : rows) ns += row.ns;
   return ns;
@@ -62,7 +62,7 @@ std::vector<ReleasedWaits> ReleaseSums::take() && {
     for (auto& [thread, waits] : threads) rows.push_back(std::move(waits));
     fold(rows, kMostOfPlace);
   }
-  std::ranges::stable_sort(places, std::ranges::greater(), length_of);
+  std::ranges::stable_sort(places, std::ranges::greater(), released_ns);
   std::vector<ReleasedWaits> all;
   for (std::vector<ReleasedWaits>& rows : places) {
     if (all.size() + rows.size() > kMostOfAll) break;

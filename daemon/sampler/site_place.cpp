@@ -16,8 +16,8 @@ constexpr std::string_view kCompiled = "[jit]";
 constexpr std::array<std::string_view, 2> kBodies = {"._omp_fn.", ".omp_outlined"};
 
 // Java's own functions, in a perf map with slashes.
-constexpr std::array<std::string_view, 8> kLibrary = {"java.", "javax.", "jdk.", "sun.",
-                                                      "java/", "javax/", "jdk/", "sun/"};
+constexpr std::array<std::string_view, 8> kLibraryPackages = {"java.", "javax.", "jdk.", "sun.",
+                                                              "java/", "javax/", "jdk/", "sun/"};
 
 bool begins_with_one_of(std::string_view name, std::span<const std::string_view> words) {
   return std::ranges::any_of(words, [&](std::string_view word) { return name.starts_with(word); });
@@ -31,7 +31,7 @@ PlaceNumber::Part part_of_compiled(std::string_view name) {
       name.find("LockSupport.park") != std::string_view::npos) {
     return Part::Park;
   }
-  return begins_with_one_of(name, kLibrary) ? Part::Library : Part::Java;
+  return begins_with_one_of(name, kLibraryPackages) ? Part::Library : Part::Java;
 }
 
 }  // namespace

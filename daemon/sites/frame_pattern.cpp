@@ -12,14 +12,9 @@ namespace offcpud {
 namespace {
 
 constexpr std::string_view kDigits = "0123456789";
-constexpr std::string_view kAnyFunction = "*";
 // These mean the same in every program.
 constexpr std::string_view kMain = "main", kModule = "<module>";
 constexpr std::string_view kPlace = "!fn_";  // "libc.so.6!fn_85e40"
-
-Error problem(const std::string& what) {
-  return Error(what, ErrorKind::Configuration);
-}
 
 // Whether the names are those of functions that a compiler made.
 constexpr bool is_compiled(PatternKind kind) {
@@ -31,16 +26,16 @@ constexpr bool is_compiled(PatternKind kind) {
 Status check_arrows(std::string_view part) {
   const std::size_t caller_first = part.find(" > ");
   if (caller_first != std::string_view::npos && !part.substr(0, caller_first).ends_with('>')) {
-    return problem(quotation(part) +
-                   " has >; write the innermost function first, with < before its caller");
+    return pattern_problem(quotation(part) +
+                           " has >; write the innermost function first, with < before its caller");
   }
   if (part.starts_with("...")) {
-    return problem(quotation(part) + " has no < behind the dots");
+    return pattern_problem(quotation(part) + " has no < behind the dots");
   }
   if (part.find(" <") == std::string_view::npos && part.find("< ") == std::string_view::npos) {
     return {};
   }
-  return problem(quotation(part) + " has < with a space on one side only");
+  return pattern_problem(quotation(part) + " has < with a space on one side only");
 }
 
 Result<FramePattern::Alternative> parse_alternative(std::string_view text, PatternKind kind) {
@@ -49,13 +44,13 @@ Result<FramePattern::Alternative> parse_alternative(std::string_view text, Patte
   const std::string_view function = names_object ? trimmed(text.substr(0, at)) : text;
   const std::string_view object = names_object ? trimmed(text.substr(at + 1)) : std::string_view();
   if (function.empty() || (names_object && object.empty())) {
-    return problem(quotation(text) + " has nothing on one side of @");
+    return pattern_problem(quotation(text) + " has nothing on one side of @");
   }
   if (kind == PatternKind::Kernel && names_object) {
-    return problem(quotation(text) + " names an object; functions of the kernel have none");
+    return pattern_problem(quotation(text) + " names an object; functions of the kernel have none");
   }
   if (is_compiled(kind) && without_compiler_suffix(function) != function) {
-    return problem(
+    return pattern_problem(
         quotation(function) +
         " ends in a suffix of compilers, which names have no more when they are compared: "
         "leave out " +
@@ -87,14 +82,14 @@ Result<FramePattern> FramePattern::parse(std::string_view text, PatternKind kind
   while (true) {
     const std::size_t bar = text.find('|');
     const std::string_view part = trimmed(text.substr(0, bar));
-    if (part.empty()) return problem("a name is missing before, behind or between < and |");
+    if (part.empty()) return pattern_problem("a name is missing before, behind or between < and |");
     TRY_VOID(check_arrows(part));
     TRY(auto alternative, parse_alternative(part, kind));
     pattern.text.append(pattern.text.empty() ? "" : " | ").append(part);
     pattern.alternatives.push_back(std::move(alternative));
     if (pattern.alternatives.size() > kMostAlternatives) {
-      return problem("more than " + std::to_string(kMostAlternatives) +
-                     " alternatives in one place: two rules may have the same name");
+      return pattern_problem("more than " + std::to_string(kMostAlternatives) +
+                             " alternatives in one place: two rules may have the same name");
     }
     if (bar == std::string_view::npos) return pattern;
     text.remove_prefix(bar + 1);

@@ -25,6 +25,14 @@ constexpr bool is_plain_name(PatternKind kind) {
 // for one with a name in the symbols of its object, nor for one in an object that was not read.
 inline constexpr std::string_view kWithoutSymbol = "!fn";
 
+// A pattern that every function fits.
+inline constexpr std::string_view kAnyFunction = "*";
+
+// The error of a pattern that is not allowed.
+inline Error pattern_problem(const std::string& what) {
+  return Error(what, ErrorKind::Configuration);
+}
+
 // A function or an executable by its name: `ProcSleep`, `gomp_*`, `poll@libc.so*`, or several of
 // them, `LWLockAcquire | LWLockAcquireOrWait`, of which one must fit.
 struct FramePattern {

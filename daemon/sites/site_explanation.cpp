@@ -12,8 +12,6 @@
 namespace offcpud {
 namespace {
 
-constexpr std::string_view kAnyFunction = "*";
-
 class Explainer {
  public:
   Explainer(SiteMatcher& matcher, const SiteWait& wait) : matcher_(matcher), wait_(wait) {}

@@ -11,7 +11,7 @@ namespace {
 // More different sets of patterns than honest names have; names with further sets fit nothing.
 constexpr std::size_t kMostKinds = 4'096;
 
-constexpr std::size_t kBytesOfEntry = 80;  // of the table of names, beside the name
+constexpr std::size_t kBytesOfName = 80;  // of the table of names, beside the name
 
 bool is_passed_over_frame(PatternKind kind, std::string_view name, std::string_view object) {
   if (kind == PatternKind::Kernel) return is_scheduler_function(name);
@@ -79,7 +79,7 @@ FrameKind SiteMatcher::look_up(PatternKind kind, std::string_view name, std::str
     bytes_ = 0;
   }
   names_.emplace(key_, number);
-  bytes_ += key_.size() + kBytesOfEntry;
+  bytes_ += key_.size() + kBytesOfName;
   return number;
 }
 

@@ -9,10 +9,6 @@ namespace {
 constexpr std::string_view kCalledBy = " < ";
 constexpr std::string_view kGap = "...";
 
-Error problem(const std::string& what) {
-  return Error(what, ErrorKind::Configuration);
-}
-
 // The text with every run of white space as one space, and none at its ends: values of YAML may go
 // on over several lines.
 std::string one_line(std::string_view text) {
@@ -55,17 +51,17 @@ class StepsAsFrames {
 Result<StackPattern> StackPattern::parse(std::string_view text, PatternKind kind) {
   StackPattern pattern;
   pattern.text = one_line(text);
-  if (pattern.text.empty()) return problem("no function");
+  if (pattern.text.empty()) return pattern_problem("no function");
   if (pattern.text.size() > kMostBytes) {
-    return problem("longer than " + std::to_string(kMostBytes) +
-                   " bytes: two rules may have the same name");
+    return pattern_problem("longer than " + std::to_string(kMostBytes) +
+                           " bytes: two rules may have the same name");
   }
   bool after_gap = false;
   for (std::string_view rest = pattern.text; true;) {
     const std::size_t end = rest.find(kCalledBy);
     const std::string_view part = rest.substr(0, end);
     if (part == kGap) {
-      if (after_gap) return problem("... twice in a row");
+      if (after_gap) return pattern_problem("... twice in a row");
       after_gap = true;
     } else {
       TRY(auto frame, FramePattern::parse(part, kind));
@@ -73,13 +69,13 @@ Result<StackPattern> StackPattern::parse(std::string_view text, PatternKind kind
       after_gap = false;
     }
     if (pattern.steps.size() > kMostSteps) {
-      return problem("more than " + std::to_string(kMostSteps) + " functions");
+      return pattern_problem("more than " + std::to_string(kMostSteps) + " functions");
     }
     if (end == std::string_view::npos) break;
     rest.remove_prefix(end + kCalledBy.size());
   }
   if (after_gap) {
-    return problem(
+    return pattern_problem(
         "... at the end, which says nothing: what called the last function never matters");
   }
   return pattern;

@@ -7,7 +7,7 @@ namespace offcpud {
 namespace {
 
 // Of the table of stacks, beside the key's frames: node, vector, class, bucket.
-constexpr std::size_t kBytesOfEntry = 128;
+constexpr std::size_t kBytesOfWait = 128;
 
 WaitClass class_of(const PreparedRule* rule) {
   if (rule == nullptr) return {};
@@ -58,7 +58,7 @@ WaitClass WaitClassifier::classify(const SiteWait& wait) {
 }
 
 void WaitClassifier::remember(const WaitClass& found) {
-  const std::size_t bytes = kBytesOfEntry + key_.size() * sizeof(key_.front());
+  const std::size_t bytes = kBytesOfWait + key_.size() * sizeof(key_.front());
   if (known_bytes_ + bytes > most_stack_bytes_) {
     work_.forgotten += known_.size();
     known_.clear();

@@ -18,7 +18,7 @@ constexpr std::uint64_t kMaxDecoder = 16 << 20;  // a dictionary of 8 MiB is usu
 constexpr std::uint64_t kMaxRatio = 64;
 constexpr std::uint64_t kAnyway = 256 << 10;
 
-Error too_much() {
+Error too_much_embedded() {
   return Error("read object: more embedded symbols than any program has", ErrorKind::Unsupported);
 }
 
@@ -28,7 +28,7 @@ Result<std::optional<std::string>> read_embedded_symbols(const ElfFile& object) 
   std::optional<std::string> none;
   const ElfSection* section = object.section(".gnu_debugdata");
   if (section == nullptr) return none;
-  if (section->size > kMaxCompressed) return too_much();
+  if (section->size > kMaxCompressed) return too_much_embedded();
   const auto compressed = object.source().read(section->offset, section->size, kMaxCompressed);
   if (!compressed) return none;
 
@@ -50,10 +50,10 @@ Result<std::optional<std::string>> read_embedded_symbols(const ElfFile& object) 
     const lzma_ret result = ::lzma_code(&stream, LZMA_FINISH);
     plain.resize(done + step - stream.avail_out);
     if (result == LZMA_STREAM_END) return std::optional(std::move(plain));
-    if (result == LZMA_MEMLIMIT_ERROR) return too_much();
+    if (result == LZMA_MEMLIMIT_ERROR) return too_much_embedded();
     if (result != LZMA_OK || stream.avail_out > 0) return none;
   }
-  return too_much();
+  return too_much_embedded();
 }
 
 }  // namespace offcpud

@@ -18,7 +18,7 @@ bool is_function(const ElfSymbol& symbol) {
          (symbol.type == STT_FUNC || symbol.type == STT_GNU_IFUNC);
 }
 
-Error too_much() {
+Error too_many_symbols() {
   return Error("read object: more symbols than any program has", ErrorKind::Unsupported);
 }
 
@@ -28,7 +28,7 @@ Status read_names(const ElfFile& file, const ElfSection& strings, FunctionList& 
     return Error("read object: names beyond its end");
   }
   char* const names = list.add_names(strings.size);
-  if (names == nullptr) return too_much();
+  if (names == nullptr) return too_many_symbols();
   return file.source().read_into(strings.offset,
                                  std::as_writable_bytes(std::span(names, strings.size)));
 }
@@ -39,7 +39,7 @@ Status read_symbols(const ElfFile& file, const ElfSection& table, FunctionList& 
   TRY_VOID(read_names(file, strings, list));
   const std::uint64_t entry = file.symbol_size();
   const std::uint64_t count = table.size / entry;
-  if (count > kMaxSymbols) return too_much();
+  if (count > kMaxSymbols) return too_many_symbols();
   for (std::uint64_t first = 0; first < count; first += kSymbolsAtOnce) {
     const std::uint64_t batch = std::min(kSymbolsAtOnce, count - first);
     TRY(const auto bytes,
@@ -50,7 +50,7 @@ Status read_symbols(const ElfFile& file, const ElfSection& table, FunctionList& 
       const std::size_t name = names + symbol.name;
       if (list.names().is_empty_at(name)) continue;
       const bool visible = symbol.binding != STB_LOCAL;
-      if (!list.add(symbol.address, symbol.size, name, visible)) return too_much();
+      if (!list.add(symbol.address, symbol.size, name, visible)) return too_many_symbols();
     }
   }
   return {};

@@ -23,28 +23,8 @@
 namespace offcpud {
 namespace {
 
-// Identifies one state of a file.
-struct FileIdentity {
-  dev_t device = 0;
-  ino_t inode = 0;
-  off_t size = 0;
-  std::int64_t modified_ns = 0;
-  std::int64_t changed_ns = 0;
-  friend bool operator<(const FileIdentity& a, const FileIdentity& b) {
-    return std::tie(a.device, a.inode, a.size, a.modified_ns, a.changed_ns) <
-           std::tie(b.device, b.inode, b.size, b.modified_ns, b.changed_ns);
-  }
-};
-
 std::int64_t nanoseconds(const timespec& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
-std::optional<FileIdentity> identity_of(int fd) {
-  struct stat info {};
-  if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
-  return FileIdentity{info.st_dev, info.st_ino, info.st_size, nanoseconds(info.st_mtim),
-                      nanoseconds(info.st_ctim)};
 }
 
 // After this many jobs it is a load's turn.
@@ -54,6 +34,21 @@ constexpr unsigned kMostJobsInARow = 4;
 
 // Shared with the thread, which may outlive the worker.
 struct SymbolWorker::Shared {
+  // Identifies one state of a file.
+  struct FileIdentity {
+    dev_t device = 0;
+    ino_t inode = 0;
+    off_t size = 0;
+    std::int64_t modified_ns = 0;
+    std::int64_t changed_ns = 0;
+    friend bool operator<(const FileIdentity& a, const FileIdentity& b) {
+      return std::tie(a.device, a.inode, a.size, a.modified_ns, a.changed_ns) <
+             std::tie(b.device, b.inode, b.size, b.modified_ns, b.changed_ns);
+    }
+  };
+  // Nothing: the descriptor is no regular file.
+  static std::optional<FileIdentity> identity_of(int fd);
+
   struct NamedJob {
     Job job;
     const char* what = nullptr;
@@ -101,6 +96,13 @@ struct SymbolWorker::Shared {
   // Called by the thread without the lock.
   void perform(const Task& task);
 };
+
+std::optional<SymbolWorker::Shared::FileIdentity> SymbolWorker::Shared::identity_of(int fd) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  return FileIdentity{info.st_dev, info.st_ino, info.st_size, nanoseconds(info.st_mtim),
+                      nanoseconds(info.st_ctim)};
+}
 
 std::optional<SymbolLoad> SymbolWorker::Shared::add(SymbolLoad load) {
   under_way.insert(load.id);
@@ -209,7 +211,7 @@ SymbolWorker::~SymbolWorker() {
 }
 
 std::optional<ObjectId> SymbolWorker::offer(ObjectFile file, const ShareOwner& owner, Known known) {
-  const auto identity = identity_of(file.fd.get());
+  const auto identity = Shared::identity_of(file.fd.get());
   if (!identity) return std::nullopt;
   std::optional<SymbolLoad> refused;  // destroyed after the lock is released
   const std::lock_guard lock(shared_->mutex);

@@ -8,7 +8,7 @@
 namespace offcpud {
 namespace {
 
-constexpr double kLeastShare = 0.5;
+constexpr double kLeastShareOfTaker = 0.5;
 
 bool is_somebody(UnitTaker::By by) {
   return by == UnitTaker::By::Unit || by == UnitTaker::By::Same || by == UnitTaker::By::Kernel;
@@ -50,7 +50,7 @@ std::optional<CpuTaker> main_taker(const WhyInputs& inputs, const std::string& u
             .name = taker.kind == UnitTaker::By::Same ? unit : taker.by,
             .threads = threads};
   }
-  if (most.threads <= 0 || most.threads < kLeastShare * all) return std::nullopt;
+  if (most.threads <= 0 || most.threads < kLeastShareOfTaker * all) return std::nullopt;
   most.share = most.threads / all;
   return most;
 }

@@ -15,9 +15,9 @@ namespace {
 using Part = DeviceLoad::Part;
 using By = UnitLoad::By;
 
-constexpr std::size_t kMostParts = 6;
-constexpr double kLeastShare = 0.5;  // of what others do
-constexpr double kLeastOfOwn = 2;    // times what the waiting unit does
+constexpr std::size_t kMostLoadParts = 6;
+constexpr double kLeastShareOfLoad = 0.5;  // of what others do
+constexpr double kLeastOfOwn = 2;          // times what the waiting unit does
 // What keeps a device busy: requests at a time, or bytes within a second where that is not known.
 constexpr double kBusy = 0.1;
 constexpr double kBusyBytes = 1e6;
@@ -54,7 +54,7 @@ class DeviceRows {
       request_ns_ += row.request_ns;
       bytes_ += bytes_of(row);
     }
-    shown_ = rows_.size() <= kMostParts ? rows_.size() : kMostParts - 1;
+    shown_ = rows_.size() <= kMostLoadParts ? rows_.size() : kMostLoadParts - 1;
     std::partial_sort(rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(shown_),
                       rows_.end(), [this](const UnitLoad* one, const UnitLoad* other) {
                         const double difference = amount(*one) - amount(*other);
@@ -130,7 +130,7 @@ const Part* loader_to_blame(const DeviceLoad& load) {
     if (part.own) continue;
     // The largest of the others: if it is not to blame, nobody is.
     const bool is_most =
-        part.share >= kLeastShare * (1 - own_share) && part.share >= kLeastOfOwn * own_share;
+        part.share >= kLeastShareOfLoad * (1 - own_share) && part.share >= kLeastOfOwn * own_share;
     return part.kind == By::Unit && is_most && is_busy(load, part) ? &part : nullptr;
   }
   return nullptr;
@@ -168,7 +168,7 @@ std::string clause_of(const DeviceLoad& load) {
   if (load.is_timed && load.at_a_time < kBusy) {
     return ", which has little to do: " + threads_text(load.at_a_time) + " requests at a time";
   }
-  if (most.share >= kLeastShare) {
+  if (most.share >= kLeastShareOfLoad) {
     if (most.own) {
       return (load.is_of_process ? ", which its own unit loads" : ", which it loads itself") +
              amount;

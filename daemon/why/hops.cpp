@@ -14,10 +14,10 @@ namespace {
 using Does = WhyHop::Does;
 using Kind = Cause::Kind;
 
-constexpr double kLeastShare = 0.2;    // of a cause that is followed
-constexpr double kLeastSent = 0.01;    // threads that wait for work of one unit
-constexpr double kMostly = 0.5;        // of the time that a unit is busy with other requests
-constexpr double kLeastQueued = 0.05;  // of the waits for a unit: its own wait for a CPU then
+constexpr double kLeastShareOfCause = 0.2;  // of a cause that is followed
+constexpr double kLeastSent = 0.01;         // threads that wait for work of one unit
+constexpr double kMostly = 0.5;             // of the time that a unit is busy with other requests
+constexpr double kLeastQueued = 0.05;       // of the waits for a unit: its own wait for a CPU then
 
 bool is_somebody(Kind kind) {
   return kind == Kind::Unit || kind == Kind::Remote || kind == Kind::Device || kind == Kind::Self ||
@@ -68,7 +68,7 @@ class PathFinder {
   // The largest part that is somebody who is not in the path yet.
   [[nodiscard]] const Cause* largest_part(const Cause& cause) const {
     for (const Cause& part : cause.parts) {
-      if (!is_somebody(part.kind) || part.threads < kLeastShare * cause.threads) continue;
+      if (!is_somebody(part.kind) || part.threads < kLeastShareOfCause * cause.threads) continue;
       if (part.kind == Kind::Unit && seen_.contains(part.name)) continue;
       return &part;
     }
@@ -85,14 +85,14 @@ class PathFinder {
       all += part.threads;
       if (!seen_.contains(part.name) && (!most || part.threads > most->threads)) most = &part;
     }
-    return most && most->threads >= std::max(kLeastSent, kLeastShare * all) ? most : nullptr;
+    return most && most->threads >= std::max(kLeastSent, kLeastShareOfCause * all) ? most : nullptr;
   }
 
   void add_unknown(const Cause& cause) {
     const Cause* most = nullptr;  // of what is unknown
     for (const Cause& part : cause.parts) {
       const bool is_passed = part.kind == Kind::Unit && seen_.contains(part.name);
-      if (is_passed && part.threads >= kLeastShare * cause.threads) {
+      if (is_passed && part.threads >= kLeastShareOfCause * cause.threads) {
         add({.kind = Kind::Unknown,
              .for_kind = cause.for_kind,
              .because = "it waits for " + part.name + " in turn"});
@@ -103,7 +103,7 @@ class PathFinder {
     }
     add({.kind = Kind::Unknown,
          .for_kind = cause.for_kind,
-         .because = most != nullptr && most->threads >= kLeastShare * cause.threads
+         .because = most != nullptr && most->threads >= kLeastShareOfCause * cause.threads
                         ? most->because
                         : "it is many, and none has a fifth of it",
          .released = cause.released});
@@ -186,7 +186,7 @@ class PathFinder {
       if (deed.kind == Kind::For && deed.for_kind == index_of(WaitFor::Work)) continue;
       const bool is_known = deed.kind == Kind::Runs || deed.kind == Kind::Busy ||
                             (deed.kind == Kind::For && deed.for_kind != index_of(WaitFor::Unknown));
-      const bool is_sure = deed.threads >= std::max(unknown, kLeastShare * part.threads) &&
+      const bool is_sure = deed.threads >= std::max(unknown, kLeastShareOfCause * part.threads) &&
                            deed.threads > 2 * deed.error;
       return is_known && is_sure ? &deed : nullptr;
     }
@@ -338,10 +338,10 @@ class PathFinder {
   // serves all of them in turn is enough; much less than one is not, nor are few beside many that
   // sleep.
   static bool explains(const UnitCauses& tree, double threads, double waited) {
-    if (threads < std::max(kLeastThreads, kLeastShare * std::min(1.0, waited))) return false;
+    if (threads < std::max(kLeastThreads, kLeastShareOfCause * std::min(1.0, waited))) return false;
     const Cause* const timer = cause_for(tree, index_of(WaitFor::Timer));
     const bool many_sleep = timer && timer->threads >= waited / 2;
-    return !many_sleep || threads >= kLeastShare * waited;
+    return !many_sleep || threads >= kLeastShareOfCause * waited;
   }
 
   // A unit that neither runs nor waits for what somebody may act on: it sleeps, or waits for others

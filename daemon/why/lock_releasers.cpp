@@ -15,7 +15,7 @@
 namespace offcpud {
 namespace {
 
-using By = LockReleasers::By;
+using Releaser = LockReleasers::By;
 
 constexpr std::uint32_t kLeastSeen = 3;
 constexpr double kOne = 0.5;
@@ -55,8 +55,8 @@ double deviation(double share, double worth) {
   return std::sqrt(mean * (1 - mean) / (worth + 3));
 }
 
-std::vector<By> told_at(Level level, std::span<const UnitRelease> rows, const std::string& site,
-                        const Evidence& evidence) {
+std::vector<Releaser> told_at(Level level, std::span<const UnitRelease> rows,
+                              const std::string& site, const Evidence& evidence) {
   std::map<Key, Sum> sums;
   for (const UnitRelease& row : rows) {
     if (row.site != site || row.kind != UnitRelease::By::Thread) continue;
@@ -64,7 +64,7 @@ std::vector<By> told_at(Level level, std::span<const UnitRelease> rows, const st
     sum.ns += row.ns;
     sum.threads.emplace(row.pid, row.tid);
   }
-  std::vector<By> told;
+  std::vector<Releaser> told;
   for (const auto& [key, sum] : sums) {
     const auto& [unit, process, pid, thread, tid] = key;
     const double share = sum.ns / evidence.ns;
@@ -77,13 +77,13 @@ std::vector<By> told_at(Level level, std::span<const UnitRelease> rows, const st
                     .share = share,
                     .error = deviation(share, evidence.worth())});
   }
-  std::ranges::stable_sort(told, std::ranges::greater(), &By::share);
+  std::ranges::stable_sort(told, std::ranges::greater(), &Releaser::share);
   if (told.size() > kMostTold) told.resize(kMostTold);
   return told;
 }
 
 // "thread keeper (tid 12 of app, pid 9)", "postgres (pid 28704)", "java (pid 5, 8 threads)"
-std::string who(const By& by) {
+std::string who(const Releaser& by) {
   const std::string pid = by.pid != 0 ? "pid " + std::to_string(by.pid) : std::string();
   const bool is_main = by.tid != 0 && by.tid == by.pid;
   if (!by.thread.empty() && !is_main && by.thread != by.process) {
@@ -129,12 +129,12 @@ std::shared_ptr<const LockReleasers> releasers_of(const Source<UnitRelease>& rel
     if (found->is_one()) break;
   }
   if (found->by.empty()) return nullptr;
-  for (By& by : found->by) by.own = by.unit == unit;
+  for (Releaser& by : found->by) by.own = by.unit == unit;
   return found;
 }
 
 std::string releasers_text(const LockReleasers& releasers) {
-  const By& most = releasers.by.front();
+  const Releaser& most = releasers.by.front();
   return std::string(releasers.is_one() ? "usually released by "
                                         : "released by many, most often ") +
          who(most) + (most.own ? " of the same unit" : of_unit("of", most.unit)) + " (" +
