@@ -3,13 +3,16 @@
 
 #include <gmock/gmock.h>
 
+#include "unit/pipeline/short_names.h"
+
 namespace offcpud {
 namespace {
 
 using namespace std::chrono_literals;
 using testing::SizeIs;
 
-constexpr auto kLock = static_cast<std::size_t>(WaitFor::Lock);
+using test::kLock;
+using test::kWork;
 
 GoroutineWaits waits(const std::string& cgroup, WaitFor wait_for, double seconds) {
   GoroutineWaits waits;
@@ -40,7 +43,7 @@ TEST(GoroutineBook, AddsUpByCgroupAndWhatFor) {
   book.add(window({waits("/a", WaitFor::Lock, 0.5)}), same);
   ASSERT_TRUE(book.of("/a"));
   EXPECT_EQ((*book.of("/a"))[kLock], 5'500'000'000U);
-  EXPECT_EQ((*book.of("/a"))[static_cast<std::size_t>(WaitFor::Work)], 7'000'000'000U);
+  EXPECT_EQ((*book.of("/a"))[kWork], 7'000'000'000U);
   EXPECT_EQ((*book.of("/b"))[kLock], 0U);
   EXPECT_FALSE(book.of("/c"));
 }
