@@ -20,7 +20,7 @@ using ::testing::SizeIs;
 using On = UnitPeer::On;
 
 // So many units that wait for a lock.
-HandMadeInputs waiting(int units) {
+HandMadeInputs units_waiting(int units) {
   HandMadeInputs host;
   for (int i = 0; i < units; ++i) host.waits("u" + std::to_string(i), WaitFor::Lock, "mutex", 1);
   return host;
@@ -28,14 +28,14 @@ HandMadeInputs waiting(int units) {
 
 TEST(WhyNotes, UnitsThatAreLeftOutAreCounted) {
   const auto note = [](int units, std::size_t limit) {
-    HandMadeInputs host = waiting(units);
+    HandMadeInputs host = units_waiting(units);
     return notes_text(why_answer(host.made(), kNow, {}, true, limit, true));
   };
   EXPECT_EQ(note(3, 3), "");
   EXPECT_EQ(note(4, 3), "1 more unit: offcpuctl why\n");
   EXPECT_EQ(note(5, 3), "2 more units: offcpuctl why\n");
   EXPECT_EQ(note(7, 3), "4 more units: offcpuctl why --limit 7\n");
-  HandMadeInputs host = waiting(7);
+  HandMadeInputs host = units_waiting(7);
   const auto answer =
       nlohmann::json::parse(why_json(why_answer(host.made(), kNow, {}, true, 3, true)));
   EXPECT_EQ(answer["more_units"], 4);
@@ -46,7 +46,7 @@ TEST(WhyNotes, UnitsThatAreLeftOutAreCounted) {
 
 // A unit with two verdicts is one, and is not left out if one of them is told.
 TEST(WhyNotes, AUnitThatIsToldIsNotLeftOut) {
-  HandMadeInputs host = waiting(1);
+  HandMadeInputs host = units_waiting(1);
   host.waits("u0", WaitFor::Storage, "fsync", 0.9);
   EXPECT_EQ(notes_text(why_answer(host.made(), kNow, {}, true, 1, true)), "");
 }
@@ -69,14 +69,14 @@ TEST(WhyNotes, WhoWaitsForTheUnitIsToldWithTheCommand) {
 }
 
 TEST(WhyNotes, OfManyWhoWaitForTheUnitTheFirstAreTold) {
-  HandMadeInputs host = waiting(5);
+  HandMadeInputs host = units_waiting(5);
   for (int i = 0; i < 5; ++i) host.on("u" + std::to_string(i), WaitFor::Lock, On::Unit, "db", 1);
   EXPECT_THAT(notes_text(why_answer(host.made(), kNow, {"db"}, false, 5, true)),
               HasSubstr("\nand 2 more waits of others: offcpuctl why\n"));
 }
 
 TEST(WhyNotes, LessThanWasAskedForIsSaid) {
-  HandMadeInputs host = waiting(1);
+  HandMadeInputs host = units_waiting(1);
   host.inputs.sites.seconds = 597;
   WhyAnswer answer = why_answer(host.made(), kNow, {}, true, 5, true);
   answer.asked = 2h;

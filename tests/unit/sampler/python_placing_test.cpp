@@ -16,8 +16,8 @@ PythonRuntime runtime_of(std::uint32_t minor) {
 }
 
 // A stack of frames of 0x100 bytes each, from 0x10000 on.
-RemoteStack stack_of(const std::vector<std::uint64_t>& addresses,
-                     offcpud_unwind_end end = OFFCPUD_UNWIND_END_ROOT) {
+RemoteStack walked_stack(const std::vector<std::uint64_t>& addresses,
+                         offcpud_unwind_end end = OFFCPUD_UNWIND_END_ROOT) {
   RemoteStack stack{.addresses = addresses, .end = end};
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     stack.stack_pointers.push_back(0x10000 + 0x100 * i);
@@ -39,7 +39,8 @@ std::vector<std::uint32_t> places(const InterpretedStack& stack) {
 }
 
 TEST(PlacePython, ByTheAddressOfALocalVariable) {
-  const RemoteStack stack = stack_of({kElsewhere, kElsewhere, kElsewhere, kElsewhere, kElsewhere});
+  const RemoteStack stack =
+      walked_stack({kElsewhere, kElsewhere, kElsewhere, kElsewhere, kElsewhere});
   for (const std::uint32_t minor : {11U, 12U, 13U, 14U}) {
     const auto placed =
         place_python(calls_of({0x10180, 0x10180, 0x10300, 0x103ff}), runtime_of(minor), stack);
@@ -50,7 +51,7 @@ TEST(PlacePython, ByTheAddressOfALocalVariable) {
 
 TEST(PlacePython, AHostThatTheWalkHasNotSeenIsOutside) {
   const RemoteStack stack =
-      stack_of({kElsewhere, kElsewhere, kElsewhere}, OFFCPUD_UNWIND_END_NO_RULE);
+      walked_stack({kElsewhere, kElsewhere, kElsewhere}, OFFCPUD_UNWIND_END_NO_RULE);
   EXPECT_THAT(places(place_python(calls_of({0x10180, 0x90000, 0x90000}), runtime_of(12), stack)),
               ElementsAre(1, 3, 3));
   EXPECT_THAT(places(place_python(calls_of({0, 0}), runtime_of(12), stack)), ElementsAre(3, 3));
@@ -58,21 +59,22 @@ TEST(PlacePython, AHostThatTheWalkHasNotSeenIsOutside) {
 }
 
 TEST(PlacePython, AnInnerFunctionIsNeverOutsideOfAnOuterOne) {
-  const RemoteStack stack = stack_of({kElsewhere, kElsewhere, kElsewhere});
+  const RemoteStack stack = walked_stack({kElsewhere, kElsewhere, kElsewhere});
   EXPECT_THAT(places(place_python(calls_of({0, 0x10180}), runtime_of(12), stack)),
               ElementsAre(1, 1));
 }
 
 TEST(PlacePython, BeforeElevenEachHasAFrameOfItsOwn) {
   const RemoteStack stack =
-      stack_of({kElsewhere, kEval + 9, kElsewhere, kEval + 0x100, kEval + 4, kElsewhere});
+      walked_stack({kElsewhere, kEval + 9, kElsewhere, kEval + 0x100, kEval + 4, kElsewhere});
   EXPECT_THAT(places(place_python(calls_of({0, 0, 0}), runtime_of(9), stack)),
               ElementsAre(1, 3, 4));
 }
 
 // As with a C function that runs a frame and has no symbol.
 TEST(PlacePython, BeforeElevenOtherNumbersAreReplacedAsAWhole) {
-  const RemoteStack stack = stack_of({kElsewhere, kEval + 9, kElsewhere, kEval + 4, kElsewhere});
+  const RemoteStack stack =
+      walked_stack({kElsewhere, kEval + 9, kElsewhere, kEval + 4, kElsewhere});
   const auto placed = place_python(calls_of({0, 0, 0}), runtime_of(10), stack);
   EXPECT_THAT(places(placed), ElementsAre(1, 1, 1));
   EXPECT_EQ(placed.hidden_from, 1);
@@ -80,15 +82,16 @@ TEST(PlacePython, BeforeElevenOtherNumbersAreReplacedAsAWhole) {
 }
 
 TEST(PlacePython, BeforeElevenAWalkThatEndedEarlyHasTheInnermost) {
-  const RemoteStack stack = stack_of({kElsewhere, kEval + 9, kEval + 4}, OFFCPUD_UNWIND_END_DEPTH);
+  const RemoteStack stack =
+      walked_stack({kElsewhere, kEval + 9, kEval + 4}, OFFCPUD_UNWIND_END_DEPTH);
   EXPECT_THAT(places(place_python(calls_of({0, 0, 0, 0}), runtime_of(8), stack)),
               ElementsAre(1, 2, 3, 3));
-  const RemoteStack none = stack_of({kElsewhere, kElsewhere});
+  const RemoteStack none = walked_stack({kElsewhere, kElsewhere});
   EXPECT_THAT(places(place_python(calls_of({0, 0}), runtime_of(8), none)), ElementsAre(2, 2));
 }
 
 TEST(PlacePython, ItSaysWhereFunctionsAreMissing) {
-  const RemoteStack stack = stack_of({kElsewhere, kElsewhere});
+  const RemoteStack stack = walked_stack({kElsewhere, kElsewhere});
   const auto placed =
       place_python(calls_of({0x10010}, PythonFrames::End::Depth), runtime_of(13), stack);
   ASSERT_EQ(placed.frames.size(), 2);
