@@ -137,8 +137,9 @@ struct KernelRoomRemovalTest : KernelRoomCrowdTest {
 };
 
 TEST_F(KernelRoomRemovalTest, ManyThatEndedDoNotDelayWhoExecutes) {
-  for (std::uint32_t tgid = kFirstOfCrowd; tgid < kFirstOfCrowd + 100; ++tgid)
+  for (std::uint32_t tgid = kFirstOfCrowd; tgid < kFirstOfCrowd + 100; ++tgid) {
     EXPECT_TRUE(room->ended(tgid));
+  }
   EXPECT_FALSE(room->began(kVictim, 0));
   const std::size_t before = tables->prefixes();
   EXPECT_LE(steps_to_remove(), 14);
