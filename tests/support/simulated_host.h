@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "stacks/sampling_intervals.h"
+#include "support/times.h"
 
 namespace offcpud::test {
 
@@ -30,6 +31,10 @@ struct Blocks {
     return sample;
   }
 };
+
+// Three threads of which two wait for the third, 20 to 40 ms each time.
+inline constexpr Blocks kConvoy{
+    .tgid = 4000, .per_second = 66, .least_ns = 20 * kMs, .most_ns = 40 * kMs};
 
 // A host whose blocks are sampled as the kernel's programs do it. Numbers are the same everywhere:
 // only the generator's own are used, whose sequence the standard fixes.

@@ -9,10 +9,9 @@
 #include <vector>
 
 #include "pipeline/reading_source.h"
+#include "support/times.h"
 
 namespace offcpud::test {
-
-inline constexpr std::uint64_t kSecond = 1'000'000'000;
 
 // A record of a walk, written as a sentence: thread(tid).of(pid).named("x").blocked(kind, since).
 // Times are in seconds; the daemon's PID namespace is the initial one.

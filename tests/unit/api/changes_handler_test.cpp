@@ -11,6 +11,7 @@
 #include "api/changes_query.h"
 #include "changes/chosen_ranges.h"
 #include "support/fake_clock.h"
+#include "support/times.h"
 #include "unit/api/memory_library.h"
 #include "unit/http/later_response.h"
 
@@ -19,13 +20,12 @@ namespace {
 
 using namespace std::chrono_literals;
 using nlohmann::json;
+using test::kNow;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
-
-const WallTime kNow(1'795'176'000s);
 
 // One snapshot a minute, in each of which a unit waits for a lock.
 class MinuteLibrary final : public test::MemoryLibrary {

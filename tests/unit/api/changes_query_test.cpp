@@ -4,13 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/times.h"
+
 namespace offcpud {
 namespace {
 
 using namespace std::chrono_literals;
+using test::kNow;
 using ::testing::HasSubstr;
-
-const WallTime kNow(1'795'176'000s);
 
 ChangesQuery parse(const Parameters& parameters) {
   auto query = ChangesQuery::parse(parameters, kNow);
@@ -18,7 +19,7 @@ ChangesQuery parse(const Parameters& parameters) {
   return query ? *query : ChangesQuery();
 }
 
-std::string refusal(const Parameters& parameters) {
+std::string changes_refusal(const Parameters& parameters) {
   const auto query = ChangesQuery::parse(parameters, kNow);
   EXPECT_FALSE(query);
   return query ? "" : query.error().message();
@@ -61,17 +62,18 @@ TEST(ChangesQuery, KindsAreWhatWaitsAreForAndTheCpu) {
 TEST(ChangesQuery, AUnitIsACgroup) {
   EXPECT_EQ(parse({{"unit", "nginx.service"}}).cgroup.text(), "nginx.service");
   EXPECT_EQ(parse({{"cgroup", "/system.slice"}}).cgroup.text(), "/system.slice");
-  EXPECT_THAT(refusal({{"unit", "a"}, {"cgroup", "b"}}), HasSubstr("mean the same"));
+  EXPECT_THAT(changes_refusal({{"unit", "a"}, {"cgroup", "b"}}), HasSubstr("mean the same"));
 }
 
 TEST(ChangesQuery, RefusesWhatCannotBeAnswered) {
-  EXPECT_EQ(refusal({{"from", "now"}}), "parameter from is not before to; use an earlier from");
-  EXPECT_EQ(refusal({{"base_from", "-1min"}}),
+  EXPECT_EQ(changes_refusal({{"from", "now"}}),
+            "parameter from is not before to; use an earlier from");
+  EXPECT_EQ(changes_refusal({{"base_from", "-1min"}}),
             "parameter base_from is not before base_to; use an earlier base_from");
-  EXPECT_THAT(refusal({{"for", "luck"}}), HasSubstr("some of lock, answer"));
-  EXPECT_THAT(refusal({{"format", "xml"}}), HasSubstr("use one of json, text"));
-  EXPECT_THAT(refusal({{"limit", "0"}}), HasSubstr("from 1 to 10000"));
-  EXPECT_THAT(refusal({{"base", "-1h"}}), HasSubstr("unknown parameter \"base\""));
+  EXPECT_THAT(changes_refusal({{"for", "luck"}}), HasSubstr("some of lock, answer"));
+  EXPECT_THAT(changes_refusal({{"format", "xml"}}), HasSubstr("use one of json, text"));
+  EXPECT_THAT(changes_refusal({{"limit", "0"}}), HasSubstr("from 1 to 10000"));
+  EXPECT_THAT(changes_refusal({{"base", "-1h"}}), HasSubstr("unknown parameter \"base\""));
 }
 
 TEST(ChangesQuery, ARangeMayBeginBefore1970) {

@@ -8,7 +8,6 @@
 namespace offcpud {
 namespace {
 
-using std::chrono::seconds;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -22,13 +21,13 @@ GoroutineReport report() {
                                   .running = 2,
                                   .in_call = 1,
                                   .waiting = std::vector<WaitingGoroutine>(6)},
-                         .took = seconds(1),
+                         .took = std::chrono::seconds(1),
                          .groups = {.shown = {}, .of_runtime = 1}};
   report.groups.shown.push_back(
       {.number = 3,
        .reason = "chan receive",
        .functions = {"runtime.gopark", "runtime.chanrecv", "main.take", "runtime.main"},
-       .longest = seconds(90)});
+       .longest = std::chrono::seconds(90)});
   report.groups.shown.push_back({.number = 2,
                                  .reason = "sleep",
                                  .functions = {"runtime.gopark", "time.Sleep", "main.poll"},
@@ -78,7 +77,8 @@ TEST(GoroutinesText, SaysWhatIsLeftOut) {
 TEST(GoroutinesText, SaysNothingOfAgesWhereItHasNone) {
   GoroutineReport some = report();
   some.groups.shown[0].longest = {};
-  some.groups.shown[2].longest = seconds(9);  // of the runtime's own, which it does not show
+  some.groups.shown[2].longest =
+      std::chrono::seconds(9);  // of the runtime's own, which it does not show
   EXPECT_THAT(goroutines_text(some), Not(HasSubstr("ages: ")));
 }
 
@@ -106,22 +106,22 @@ TEST(GoroutinesJson, HasAllOfIt) {
   GoroutineReport some = report();
   some.groups.shown.resize(2);
   some.groups.of_runtime_left_out = 1;
-  const auto json = nlohmann::json::parse(goroutines_json(some));
-  EXPECT_EQ(json["pid"], 812);
-  EXPECT_EQ(json["go"], "go1.19.8");
-  EXPECT_EQ(json["all"], 10);
-  EXPECT_EQ(json["waiting"], 6);
-  EXPECT_EQ(json["seconds"], 1.0);
-  ASSERT_EQ(json["groups"].size(), 2);
-  EXPECT_EQ(json["groups_left_out"], 1);
-  const auto& group = json["groups"][0];
+  const auto answer = nlohmann::json::parse(goroutines_json(some));
+  EXPECT_EQ(answer["pid"], 812);
+  EXPECT_EQ(answer["go"], "go1.19.8");
+  EXPECT_EQ(answer["all"], 10);
+  EXPECT_EQ(answer["waiting"], 6);
+  EXPECT_EQ(answer["seconds"], 1.0);
+  ASSERT_EQ(answer["groups"].size(), 2);
+  EXPECT_EQ(answer["groups_left_out"], 1);
+  const auto& group = answer["groups"][0];
   EXPECT_EQ(group["goroutines"], 3);
   EXPECT_EQ(group["reason"], "chan receive");
   EXPECT_EQ(group["at_least_seconds"], 90.0);
   EXPECT_EQ(group["runtime"], false);
   EXPECT_EQ(group["end"], "root");
   EXPECT_EQ(group["functions"][2], "main.take");
-  EXPECT_TRUE(json["groups"][1]["at_least_seconds"].is_null());
+  EXPECT_TRUE(answer["groups"][1]["at_least_seconds"].is_null());
 }
 
 TEST(GoroutinesJson, NamesOfAnyBytesAreText) {

@@ -15,7 +15,7 @@ using test::resolved;
 using testing::HasSubstr;
 
 // Answers every request with the same error or report.
-class FakeSource final : public GoroutineSource {
+class FakeGoroutineSource final : public GoroutineSource {
  public:
   Result<GoroutineReport> goroutines_of(std::uint32_t pid, std::size_t groups,
                                         const std::stop_token& /*stop*/) override {
@@ -36,16 +36,16 @@ class GoroutinesHandlerTest : public testing::Test {
     return resolved(handler_.goroutines({.method = "GET", .query = std::move(query)}));
   }
 
-  FakeSource source_;
+  FakeGoroutineSource source_;
   RequestWorker worker_;
   GoroutinesHandler handler_{source_, worker_};
 };
 
 TEST_F(GoroutinesHandlerTest, AnswersForTheProcessThatIsAskedFor) {
-  const Response json = get({{"pid", "812"}});
-  EXPECT_EQ(json.status, 200);
-  EXPECT_EQ(json.content_type, "application/json");
-  EXPECT_THAT(body_of(json), HasSubstr("\"pid\":812"));
+  const Response answer = get({{"pid", "812"}});
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.content_type, "application/json");
+  EXPECT_THAT(body_of(answer), HasSubstr("\"pid\":812"));
   EXPECT_EQ(source_.asked, 812);
   const Response text = get({{"pid", "813"}, {"format", "text"}, {"limit", "7"}});
   EXPECT_EQ(source_.limit, 7);

@@ -32,7 +32,7 @@ using ::testing::HasSubstr;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
-class FakeSource final : public SnapshotSource {
+class FakeSnapshotSource final : public SnapshotSource {
  public:
   void take_next(std::chrono::milliseconds length, const BlockFilter& /*filter*/,
                  std::function<void(Result<Snapshot>)> done) override {
@@ -75,7 +75,7 @@ class SnapshotHandlersTest : public ::testing::Test {
   }
 
   test::MemoryLibrary library_;
-  FakeSource source_;
+  FakeSnapshotSource source_;
   RequestWorker worker_;
   FakeClock clock_;
   SnapshotHandlers handlers_{library_, source_, worker_, clock_,

@@ -4,53 +4,54 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/times.h"
+
 namespace offcpud {
 namespace {
 
 using namespace std::chrono_literals;
+using test::kNow;
+using ::testing::HasSubstr;
 using Path = SnapshotQuery::Path;
 using Parameters = std::multimap<std::string, std::string>;
-using ::testing::HasSubstr;
 
-const WallTime kNow(1'795'176'000s);
-
-SnapshotQuery parsed(Path path, const Parameters& parameters) {
+SnapshotQuery parsed_snapshots(Path path, const Parameters& parameters) {
   const auto query = SnapshotQuery::parse(path, parameters, kNow);
   EXPECT_TRUE(query) << query.error().message();
   return query ? *query : SnapshotQuery{};
 }
 
-std::string refusal(Path path, const Parameters& parameters) {
+std::string snapshots_refusal(Path path, const Parameters& parameters) {
   const auto query = SnapshotQuery::parse(path, parameters, kNow);
   EXPECT_FALSE(query);
   return query ? "" : query.error().message();
 }
 
 TEST(SnapshotQuery, WithoutParametersAListIsWholeAndTheOthersAreTheLastTenMinutes) {
-  EXPECT_EQ(parsed(Path::List, {}).range.from, WallTime::min());
-  EXPECT_EQ(parsed(Path::Merge, {}).range.from, kNow - 10min);
-  EXPECT_EQ(parsed(Path::Merge, {}).range.to, WallTime::max());
-  EXPECT_EQ(parsed(Path::Merge, {}).filter, SnapshotFilter{});
-  EXPECT_EQ(parsed(Path::Profile, {}).length, 30s);
+  EXPECT_EQ(parsed_snapshots(Path::List, {}).range.from, WallTime::min());
+  EXPECT_EQ(parsed_snapshots(Path::Merge, {}).range.from, kNow - 10min);
+  EXPECT_EQ(parsed_snapshots(Path::Merge, {}).range.to, WallTime::max());
+  EXPECT_EQ(parsed_snapshots(Path::Merge, {}).filter, SnapshotFilter{});
+  EXPECT_EQ(parsed_snapshots(Path::Profile, {}).length, 30s);
 }
 
 TEST(SnapshotQuery, ReadsEveryParameter) {
-  const SnapshotQuery query = parsed(Path::Difference, {{"from", "-1h"},
-                                                        {"to", "now"},
-                                                        {"base_from", "-1d"},
-                                                        {"base_to", "-23h"},
-                                                        {"cgroup", "/a"},
-                                                        {"comm", "b"},
-                                                        {"pid", "12"},
-                                                        {"reason", "disk,lock"},
-                                                        {"for", "lock,unknown"},
-                                                        {"site", "futex"},
-                                                        {"frame", "c"},
-                                                        {"threads", "user"},
-                                                        {"frames", "kernel"},
-                                                        {"format", "folded"},
-                                                        {"annotate", "false"},
-                                                        {"normalize", "true"}});
+  const SnapshotQuery query = parsed_snapshots(Path::Difference, {{"from", "-1h"},
+                                                                  {"to", "now"},
+                                                                  {"base_from", "-1d"},
+                                                                  {"base_to", "-23h"},
+                                                                  {"cgroup", "/a"},
+                                                                  {"comm", "b"},
+                                                                  {"pid", "12"},
+                                                                  {"reason", "disk,lock"},
+                                                                  {"for", "lock,unknown"},
+                                                                  {"site", "futex"},
+                                                                  {"frame", "c"},
+                                                                  {"threads", "user"},
+                                                                  {"frames", "kernel"},
+                                                                  {"format", "folded"},
+                                                                  {"annotate", "false"},
+                                                                  {"normalize", "true"}});
   EXPECT_EQ(query.range.from, kNow - 1h);
   EXPECT_EQ(query.range.to, kNow);
   EXPECT_EQ(query.base.from, kNow - 24h);
@@ -71,16 +72,16 @@ TEST(SnapshotQuery, ReadsEveryParameter) {
   EXPECT_EQ(query.format, SnapshotFormat::Folded);
   EXPECT_FALSE(query.annotate_kernel);
   EXPECT_EQ(query.normalize, Normalize::ToLater);
-  EXPECT_EQ(parsed(Path::Merge, {{"sequence", "5"}}).range.sequence, 5U);
-  EXPECT_EQ(parsed(Path::Profile, {{"seconds", "300"}, {"comm", "x"}}).length, 300s);
-  EXPECT_EQ(parsed(Path::Profile, {}).format, SnapshotFormat::Pprof);
-  const SnapshotQuery captured = parsed(Path::Profile, {{"pid", "7"},
-                                                        {"tid", "8"},
-                                                        {"min_us", "5"},
-                                                        {"max_us", "9000"},
-                                                        {"state", "3"},
-                                                        {"threads", "user"},
-                                                        {"format", "folded"}});
+  EXPECT_EQ(parsed_snapshots(Path::Merge, {{"sequence", "5"}}).range.sequence, 5U);
+  EXPECT_EQ(parsed_snapshots(Path::Profile, {{"seconds", "300"}, {"comm", "x"}}).length, 300s);
+  EXPECT_EQ(parsed_snapshots(Path::Profile, {}).format, SnapshotFormat::Pprof);
+  const SnapshotQuery captured = parsed_snapshots(Path::Profile, {{"pid", "7"},
+                                                                  {"tid", "8"},
+                                                                  {"min_us", "5"},
+                                                                  {"max_us", "9000"},
+                                                                  {"state", "3"},
+                                                                  {"threads", "user"},
+                                                                  {"format", "folded"}});
   EXPECT_EQ(captured.capture.pid, 7U);
   EXPECT_EQ(captured.capture.tid, 8U);
   EXPECT_EQ(captured.capture.min_ns, 5'000U);
@@ -93,10 +94,11 @@ TEST(SnapshotQuery, ReadsEveryParameter) {
 
 // What a block was for is known only once its stack is: a lock may be waited for in poll.
 TEST(SnapshotQuery, AProfileWithoutIdleBlocksSamplesAllReasons) {
-  const SnapshotQuery busy = parsed(Path::Profile, {{"idle", "false"}});
+  const SnapshotQuery busy = parsed_snapshots(Path::Profile, {{"idle", "false"}});
   EXPECT_FALSE(busy.filter.idle);
   EXPECT_EQ(busy.capture.kinds, BlockFilter::kAllKinds);
-  const SnapshotQuery polls = parsed(Path::Profile, {{"idle", "false"}, {"reason", "poll"}});
+  const SnapshotQuery polls =
+      parsed_snapshots(Path::Profile, {{"idle", "false"}, {"reason", "poll"}});
   EXPECT_EQ(polls.capture.kinds, 1U << OFFCPUD_BLOCKED_POLL);
 }
 
@@ -141,7 +143,7 @@ TEST(SnapshotQuery, SaysWhatIsAllowed) {
       {Path::Profile, {{"seconds", "1.5"}}, "whole number of seconds from 1 to 300"},
       {Path::Profile, {{"from", "-1h"}}, "unknown parameter \"from\""}};
   for (const auto& each : cases) {
-    EXPECT_THAT(refusal(each.path, each.parameters), HasSubstr(each.sentence));
+    EXPECT_THAT(snapshots_refusal(each.path, each.parameters), HasSubstr(each.sentence));
   }
 }
 

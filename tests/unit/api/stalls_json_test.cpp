@@ -63,9 +63,9 @@ Json json_of(const View& view, const Query& query = {},
   return Json::parse(*text);
 }
 
-std::vector<int> tids(const Json& json) {
+std::vector<int> tids(const Json& answer) {
   std::vector<int> tids;
-  for (const Json& each : json["stalls"]) tids.push_back(each["tid"]);
+  for (const Json& each : answer["stalls"]) tids.push_back(each["tid"]);
   return tids;
 }
 
@@ -96,12 +96,12 @@ std::shared_ptr<const ExaminedWait> wait(WaitFor wait_for, bool certain = true) 
 TEST(StallsJson, SaysWhatTheStackSays) {
   Stall full = stall(110, "/a", OFFCPUD_BLOCKED_POLL);
   full.wait = wait(WaitFor::Lock);
-  const Json json = json_of(view_of({full}))["stalls"][0];
-  EXPECT_EQ(json["for"], "lock");
-  EXPECT_EQ(json["site"], "shop-pool");
-  EXPECT_EQ(json["certain"], true);
-  EXPECT_EQ(json["user_stack"], Json({"acquire [shopd]", "main"}));
-  EXPECT_EQ(json["stack"], Json({"futex_wait"})) << "until the kernel is asked for more";
+  const Json answer = json_of(view_of({full}))["stalls"][0];
+  EXPECT_EQ(answer["for"], "lock");
+  EXPECT_EQ(answer["site"], "shop-pool");
+  EXPECT_EQ(answer["certain"], true);
+  EXPECT_EQ(answer["user_stack"], Json({"acquire [shopd]", "main"}));
+  EXPECT_EQ(answer["stack"], Json({"futex_wait"})) << "until the kernel is asked for more";
 }
 
 // What people are not told of is counted, and shown to those who ask.
@@ -120,9 +120,10 @@ TEST(StallsJson, WhatIsNotToldIsCountedAndShownOnRequest) {
   list->untold = {std::make_shared<const Stall>(unknown), std::make_shared<const Stall>(unsure)};
   list->untold_blocks = {0, 1, 0, 0, 0, 12, 3, 2};
   view.stalls = list;
-  const Json json = json_of(view);
-  EXPECT_EQ(tids(json), std::vector<int>{110});
-  EXPECT_EQ(json["not_told"], Json::parse(R"({"work": 12, "timer": 3, "unknown": 2, "child": 1})"));
+  const Json answer = json_of(view);
+  EXPECT_EQ(tids(answer), std::vector<int>{110});
+  EXPECT_EQ(answer["not_told"],
+            Json::parse(R"({"work": 12, "timer": 3, "unknown": 2, "child": 1})"));
   EXPECT_EQ(tids(json_of(view, {{"for", "unknown"}})), (std::vector<int>{111, 112}));
   EXPECT_EQ(tids(json_of(view, {{"for", "answer"}})), std::vector<int>{112});
   EXPECT_EQ(tids(json_of(view, {{"for", "lock"}})), std::vector<int>{110});
@@ -144,13 +145,13 @@ TEST(StallsJson, UnusualWaitsAreAList) {
                                                                         .longest_ns = 40'000'000,
                                                                         .seen_ns = 720'000'000'000,
                                                                         .silent_ns = 1})});
-  const Json json = json_of(view);
-  EXPECT_EQ(tids(json), std::vector<int>{110});
-  EXPECT_EQ(json["matching"], 1);
-  ASSERT_EQ(json["unusual"].size(), 1U);
-  EXPECT_EQ(json["unusual"][0]["tid"], 111);
-  EXPECT_EQ(json["unusual"][0]["for"], "unknown");
-  EXPECT_EQ(json["unusual"][0]["usual"], Json::parse(R"({"waits": 1200, "p99_seconds": 0.005,
+  const Json answer = json_of(view);
+  EXPECT_EQ(tids(answer), std::vector<int>{110});
+  EXPECT_EQ(answer["matching"], 1);
+  ASSERT_EQ(answer["unusual"].size(), 1U);
+  EXPECT_EQ(answer["unusual"][0]["tid"], 111);
+  EXPECT_EQ(answer["unusual"][0]["for"], "unknown");
+  EXPECT_EQ(answer["unusual"][0]["usual"], Json::parse(R"({"waits": 1200, "p99_seconds": 0.005,
       "longest_seconds": 0.04, "seen_seconds": 720.0})"));
   const std::vector<std::pair<Query, std::size_t>> queries = {
       {{{"for", "unknown"}}, 1},       {{{"for", "lock"}}, 0},    {{{"state", "ended"}}, 0},
@@ -181,16 +182,16 @@ TEST(StallsJson, SaysEverythingThatIsKnown) {
   full.detail->file = "/srv/data";
   full.detail->device = "8:1 sda1";
   full.detail->socket = "tcp 10.0.0.1:1 -> 10.0.0.2:443 ESTABLISHED";
-  const Json json = json_of(view_of({full}))["stalls"][0];
-  EXPECT_EQ(json, Json::parse(R"({
+  const Json answer = json_of(view_of({full}))["stalls"][0];
+  EXPECT_EQ(answer, Json::parse(R"({
       "state": "in_progress", "told": true, "since": "2023-11-14T22:13:20.250Z",
       "duration_seconds": 12.5,
       "estimated": false, "pid": 100, "tid": 110, "comm": "worker", "process": "server",
       "cgroup": "/system.slice/a.service", "slice": "system.slice", "unit": "a.service",
       "reason": "lock", "for": null, "site": null, "certain": null, "user_stack": [],
       "examined": true,
-      "syscall": {"number": )" +
-                              std::to_string(SYS_futex) + R"(, "name": "futex",
+      "syscall": {"number": )" + std::to_string(SYS_futex) +
+                                R"(, "name": "futex",
                   "arguments": ["0x7f0000000010", "0x80", "0x2", "0x0", "0x0",
                                 "0xffffffffffffffff"]},
       "waits_for": {"futex": {"address": "0x7f0000000010",
@@ -217,16 +218,16 @@ Stall waits_for_futex(std::uint32_t tgid, std::uint64_t address) {
 
 TEST(StallsJson, AddressesAndPathsAreForThoseWhoMaySeeThem) {
   const AddressNames names;
-  const Json json = json_of(view_of({waits_for_futex(1'100, 0x7f0000000010)}), {},
-                            {.addresses = false, .names = &names});
-  EXPECT_EQ(json["addresses"], false);
-  const Json& seen = json["stalls"][0];
+  const Json answer = json_of(view_of({waits_for_futex(1'100, 0x7f0000000010)}), {},
+                              {.addresses = false, .names = &names});
+  EXPECT_EQ(answer["addresses"], false);
+  const Json& seen = answer["stalls"][0];
   EXPECT_EQ(seen["syscall"], (Json{{"number", SYS_futex}, {"name", "futex"}}));
   EXPECT_EQ(seen["waits_for"]["file"], (Json{{"fd", 7}, {"device", "8:1 sda1"}}));
   EXPECT_EQ(seen["waits_for"]["futex"].size(), 1U) << seen["waits_for"]["futex"];
   EXPECT_EQ(seen["stack"], (Json{"futex_wait_queue+0x6b/0x90", "[unknown]"}));
   for (const char* secret : {"7f0000000010", "secret", "c0123456"}) {
-    EXPECT_EQ(json.dump().find(secret), std::string::npos) << secret;
+    EXPECT_EQ(answer.dump().find(secret), std::string::npos) << secret;
   }
 }
 
@@ -234,8 +235,8 @@ TEST(StallsJson, WhatIsNoPathIsForEverybody) {
   for (const char* kind : {"pipe", "socket", "anon_inode:[eventpoll]"}) {
     Stall waits = waits_for_futex(1, 1);
     waits.detail->file = kind;
-    const Json json = json_of(view_of({waits}), {}, {});
-    EXPECT_EQ(json["stalls"][0]["waits_for"]["file"]["path"], kind);
+    const Json answer = json_of(view_of({waits}), {}, {});
+    EXPECT_EQ(answer["stalls"][0]["waits_for"]["file"]["path"], kind);
   }
 }
 
@@ -243,8 +244,8 @@ TEST(StallsJson, WhatIsNoPathIsForEverybody) {
 TEST(StallsJson, AFutexHasANameThatIsNoAddress) {
   const AddressNames names, of_another_daemon;
   const auto name = [](const Stall& stall, const AddressNames& by) {
-    const Json json = json_of(view_of({stall}), {}, {.addresses = false, .names = &by});
-    return json["stalls"][0]["waits_for"]["futex"]["id"].get<std::string>();
+    const Json answer = json_of(view_of({stall}), {}, {.addresses = false, .names = &by});
+    return answer["stalls"][0]["waits_for"]["futex"]["id"].get<std::string>();
   };
   const std::string id = name(waits_for_futex(1, 0x1000), names);
   EXPECT_THAT(id, ::testing::MatchesRegex("#[0-9a-f]{12}"));
@@ -257,17 +258,17 @@ TEST(StallsJson, AFutexHasANameThatIsNoAddress) {
 TEST(StallsJson, WhatIsNotKnownIsNull) {
   Stall unseen = ended(stall(0, "/a", OFFCPUD_BLOCKED_DISK));
   unseen.process_comm.clear();
-  const Json json = json_of(view_of({unseen}))["stalls"][0];
-  EXPECT_EQ(json["state"], "ended");
-  EXPECT_EQ(json["tid"], nullptr);
-  EXPECT_EQ(json["process"], nullptr);
-  EXPECT_EQ(json["examined"], false);
-  EXPECT_EQ(json["syscall"], nullptr);
-  EXPECT_EQ(json["waits_for"], Json::object());
-  EXPECT_EQ(json["stack"], Json::array());
-  EXPECT_EQ(json["ended_at"], "2023-11-14T22:13:32.750Z");
-  EXPECT_EQ(json["woken_by"], (Json{{"from", "interrupt"}, {"tid", nullptr}, {"comm", nullptr}}));
-  EXPECT_FALSE(json.contains("unit"));
+  const Json answer = json_of(view_of({unseen}))["stalls"][0];
+  EXPECT_EQ(answer["state"], "ended");
+  EXPECT_EQ(answer["tid"], nullptr);
+  EXPECT_EQ(answer["process"], nullptr);
+  EXPECT_EQ(answer["examined"], false);
+  EXPECT_EQ(answer["syscall"], nullptr);
+  EXPECT_EQ(answer["waits_for"], Json::object());
+  EXPECT_EQ(answer["stack"], Json::array());
+  EXPECT_EQ(answer["ended_at"], "2023-11-14T22:13:32.750Z");
+  EXPECT_EQ(answer["woken_by"], (Json{{"from", "interrupt"}, {"tid", nullptr}, {"comm", nullptr}}));
+  EXPECT_FALSE(answer.contains("unit"));
 }
 
 TEST(StallsJson, NamesThatAreNotTextDoNotBreakIt) {
@@ -333,10 +334,10 @@ TEST(StallsJson, RefusesWhatItDoesNotUnderstand) {
       {{{"comm", "a"}, {"comm", "b"}}, "parameter \"comm\" is given twice; give it once"},
   };
   for (const auto& [query, error] : cases) {
-    const auto json = stalls_json(view_of({}), query, {});
-    ASSERT_FALSE(json) << error;
-    EXPECT_EQ(json.error().kind(), ErrorKind::Usage);
-    EXPECT_EQ(json.error().message(), error);
+    const auto answer = stalls_json(view_of({}), query, {});
+    ASSERT_FALSE(answer) << error;
+    EXPECT_EQ(answer.error().kind(), ErrorKind::Usage);
+    EXPECT_EQ(answer.error().message(), error);
   }
 }
 
@@ -423,8 +424,8 @@ TEST(StallsJson, AnEndedOneKeepsWhoHeldTheLock) {
   Stall over = ended(waits);
   over.was_held = std::make_shared<const HeldWait>(then.waits->held.front());
   over.was_deadlocked = true;
-  const Json json = json_of(view_of({over}))["stalls"][0];
-  EXPECT_EQ(json["held_by"], Json::parse(R"({"lock": "mutex", "pid": 100, "process": "server",
+  const Json answer = json_of(view_of({over}))["stalls"][0];
+  EXPECT_EQ(answer["held_by"], Json::parse(R"({"lock": "mutex", "pid": 100, "process": "server",
       "tid": 152, "comm": "hold\ner", "cgroup": "/b", "deadlock": true, "does": "unknown",
       "does_seconds": null, "does_estimated": false})"));
 }

@@ -3,12 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include "support/times.h"
+
 namespace offcpud {
 namespace {
 
 using namespace std::chrono_literals;
-
-const WallTime kNow(1'795'176'000s);  // 2026-11-20T12:00:00Z
+using test::kNow;
 
 TEST(TimeParameter, ReadsTheFormsThatPeopleAndProgramsWrite) {
   const struct {

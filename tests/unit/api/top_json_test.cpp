@@ -62,7 +62,7 @@ View two_processes() {
   return view;
 }
 
-json answer(const View& view, const std::multimap<std::string, std::string>& parameters = {}) {
+json top_of(const View& view, const std::multimap<std::string, std::string>& parameters = {}) {
   const auto query = TopQuery::parse(parameters);
   if (!query) ADD_FAILURE() << query.error().message();
   return json::parse(top_json(view, query ? *query : TopQuery{}, 5s));
@@ -75,7 +75,7 @@ std::vector<int> pids(const json& list) {
 }
 
 TEST(TopJson, AProcessInFull) {
-  const json top = answer(two_processes());
+  const json top = top_of(two_processes());
   EXPECT_EQ(top.at("interval_seconds"), 10.0);
   EXPECT_EQ(top.at("taken"), "2023-11-14T22:13:20.250Z");
   EXPECT_EQ(top.at("matching"), 2);
@@ -123,7 +123,7 @@ View two_processes_for_something() {
 }
 
 TEST(TopJson, RowsComeByWhatWaitsAreForNotByReason) {
-  const json top = answer(two_processes_for_something());
+  const json top = top_of(two_processes_for_something());
   EXPECT_THAT(pids(top.at("processes")), ElementsAre(6, 5));
   EXPECT_EQ(top.at("window"), json::parse(R"({"seconds": 10.0, "age_seconds": 2.0})"));
   EXPECT_EQ(top.at("processes").at(0).at("waits"), json::parse(R"({
@@ -146,7 +146,7 @@ TEST(TopJson, RowsComeByWhatWaitsAreForNotByReason) {
   const json& total = top.at("totals").at("waits");
   EXPECT_DOUBLE_EQ(total.at("actionable"), 5.9) << "also of processes that have ended";
   EXPECT_DOUBLE_EQ(total.at("unknown"), 4.1) << "also what was lost";
-  EXPECT_THAT(pids(answer(two_processes_for_something(), {{"sort", "actionable"}}).at("processes")),
+  EXPECT_THAT(pids(top_of(two_processes_for_something(), {{"sort", "actionable"}}).at("processes")),
               ElementsAre(5, 6))
       << "by reason";
 }
@@ -172,7 +172,7 @@ TEST(TopJson, ProcessesThatEndedAreOneRowForAllOfANameAndCgroup) {
   add(34, "idler", "/other", WaitFor::Timer, 90e9);
   add(0, "several", "/other", WaitFor::Lock, 90e9);
   view.waits = window;
-  const json top = answer(view);
+  const json top = top_of(view);
   const json& rows = top.at("processes");
   ASSERT_EQ(rows.size(), 4U) << "who only idled has no row";
   EXPECT_EQ(top.at("matching"), 2) << "that have not ended";
@@ -185,10 +185,10 @@ TEST(TopJson, ProcessesThatEndedAreOneRowForAllOfANameAndCgroup) {
   EXPECT_EQ(rows.at(1).at("pid"), 6);
   EXPECT_EQ(rows.at(1).at("ended_processes"), 0);
   EXPECT_EQ(rows.at(3).at("cgroup"), "/other") << "it waited for what nobody can tell";
-  EXPECT_EQ(answer(view, {{"for", "lock"}}).at("processes").at(0).at("ended_processes"), 2);
-  EXPECT_EQ(answer(view, {{"cgroup", "/other"}}).at("processes").size(), 1U);
-  EXPECT_EQ(answer(view, {{"pid", "31"}}).at("processes").size(), 0U);
-  EXPECT_EQ(answer(view, {{"sort", "running"}}).at("processes").size(), 2U) << "nothing is known";
+  EXPECT_EQ(top_of(view, {{"for", "lock"}}).at("processes").at(0).at("ended_processes"), 2);
+  EXPECT_EQ(top_of(view, {{"cgroup", "/other"}}).at("processes").size(), 1U);
+  EXPECT_EQ(top_of(view, {{"pid", "31"}}).at("processes").size(), 0U);
+  EXPECT_EQ(top_of(view, {{"sort", "running"}}).at("processes").size(), 2U) << "nothing is known";
 }
 
 // A shell waits as long as the program that it runs, which has a row of its own.
@@ -202,7 +202,7 @@ TEST(TopJson, WaitsForChildrenLeadNoList) {
                            .time = {.ns = 90e9},
                            .child = {.ns = 90e9}});
   view.waits = window;
-  const json top = answer(view);
+  const json top = top_of(view);
   EXPECT_THAT(pids(top.at("processes")), ElementsAre(6, 5));
   const json& shell = top.at("processes").at(1).at("waits");
   EXPECT_DOUBLE_EQ(shell.at("actionable"), 0.4);
@@ -225,27 +225,27 @@ TEST(TopJson, OfEqualsWhoeverWaitsForAnAnswerComesLast) {
   add(5, WaitFor::Answer, 10.1e9);
   add(6, WaitFor::Lock, 10e9);
   view.waits = window;
-  EXPECT_THAT(pids(answer(view).at("processes")), ElementsAre(6, 5));
+  EXPECT_THAT(pids(top_of(view).at("processes")), ElementsAre(6, 5));
   window->sites[0].time.ns = 12e9;
-  EXPECT_THAT(pids(answer(view).at("processes")), ElementsAre(5, 6)) << "it waits longer";
+  EXPECT_THAT(pids(top_of(view).at("processes")), ElementsAre(5, 6)) << "it waits longer";
 }
 
 TEST(TopJson, OnlyWhatWaitsForOneThing) {
   const View view = two_processes_for_something();
-  EXPECT_THAT(pids(answer(view, {{"for", "storage"}}).at("processes")), ElementsAre(5));
-  EXPECT_THAT(pids(answer(view, {{"for", "unknown"}}).at("processes")), ElementsAre(6));
-  EXPECT_EQ(answer(view, {{"for", "memory"}}).at("matching"), 0);
+  EXPECT_THAT(pids(top_of(view, {{"for", "storage"}}).at("processes")), ElementsAre(5));
+  EXPECT_THAT(pids(top_of(view, {{"for", "unknown"}}).at("processes")), ElementsAre(6));
+  EXPECT_EQ(top_of(view, {{"for", "memory"}}).at("matching"), 0);
 }
 
 // What a program waits for longest may be another thing than what is asked for.
 TEST(TopJson, SitesAreThoseOfWhatIsAskedFor) {
   const View view = two_processes_for_something();
-  const json top = answer(view, {{"for", "unknown"}});
+  const json top = top_of(view, {{"for", "unknown"}});
   EXPECT_EQ(top.at("for"), "unknown");
   const json& sites = top.at("processes").at(0).at("waits").at("sites");
   ASSERT_EQ(sites.size(), 1U);
   EXPECT_EQ(sites.at(0).at("for"), "unknown");
-  EXPECT_FALSE(answer(view).contains("for"));
+  EXPECT_FALSE(top_of(view).contains("for"));
 }
 
 TEST(TopJson, SaysWhichAgesAreEstimates) {
@@ -253,7 +253,7 @@ TEST(TopJson, SaysWhichAgesAreEstimates) {
   auto window = std::make_shared<WaitWindow>(*view.waits);
   window->sites[2].oldest = {.ns = 60 * kSecond, .estimated = true};
   view.waits = window;
-  const json top = answer(view, {{"pid", "6"}});
+  const json top = top_of(view, {{"pid", "6"}});
   const json& site = top.at("processes").at(0).at("waits").at("sites").at(1);
   EXPECT_DOUBLE_EQ(site.at("oldest_seconds"), 60);
   EXPECT_EQ(site.at("oldest_estimated"), true);
@@ -265,41 +265,41 @@ TEST(TopJson, SelectedIsTheSumOfWhatMatches) {
   auto window = std::make_shared<WaitWindow>(*view.waits);
   window->sites.back().cgroup = "/user.slice/ended.scope";
   view.waits = window;
-  EXPECT_FALSE(answer(view).contains("selected")) << "all match";
-  const json user = answer(view, {{"cgroup", "/user.slice"}}).at("selected");
+  EXPECT_FALSE(top_of(view).contains("selected")) << "all match";
+  const json user = top_of(view, {{"cgroup", "/user.slice"}}).at("selected");
   EXPECT_EQ(user.at("processes"), 1);
   EXPECT_EQ(user.at("running_seconds"), 0.0);
   EXPECT_DOUBLE_EQ(user.at("waits").at("for").at("lock").at("waiting"), 5);
   EXPECT_DOUBLE_EQ(user.at("waits").at("for").at("answer").at("waiting"), 0.5);
   EXPECT_FALSE(user.at("waits").at("for").contains("storage"));
   EXPECT_EQ(user.at("waits").at("sites").at(0).at("lasting"), 3) << "as in its row";
-  const json database = answer(view, {{"comm", "postg"}}).at("selected");
+  const json database = top_of(view, {{"comm", "postg"}}).at("selected");
   EXPECT_EQ(database.at("threads"), 2);
   EXPECT_DOUBLE_EQ(database.at("waits").at("actionable"), 0.4);
-  EXPECT_EQ(answer(view, {{"for", "storage"}}).at("selected").at("waits"), database.at("waits"));
-  const json of_answers = answer(view, {{"for", "answer"}}).at("selected").at("waits");
+  EXPECT_EQ(top_of(view, {{"for", "storage"}}).at("selected").at("waits"), database.at("waits"));
+  const json of_answers = top_of(view, {{"for", "answer"}}).at("selected").at("waits");
   EXPECT_DOUBLE_EQ(of_answers.at("for").at("answer").at("waiting"), 0.5) << "of one that has ended";
-  EXPECT_EQ(answer(view, {{"pid", "77"}}).at("selected").at("waits").at("actionable"), 0.0);
+  EXPECT_EQ(top_of(view, {{"pid", "77"}}).at("selected").at("waits").at("actionable"), 0.0);
 }
 
 // Threads have no windows of their own; a process, or a cgroup, has all of its threads.
 TEST(TopJson, SelectedIsOfWholeProcessesAlsoWhereRowsAreThreads) {
   const View view = two_processes_for_something();
   for (const auto& [name, value] : {std::pair("pid", "5"), std::pair("cgroup", "/user.slice")}) {
-    const json processes = answer(view, {{name, value}}).at("selected");
-    EXPECT_EQ(answer(view, {{name, value}, {"threads", "true"}}).at("selected"), processes) << name;
+    const json processes = top_of(view, {{name, value}}).at("selected");
+    EXPECT_EQ(top_of(view, {{name, value}, {"threads", "true"}}).at("selected"), processes) << name;
     for (const auto& [other, of_threads] : {std::pair("cpu", "0"), std::pair("pinned", "true"),
                                             std::pair("for", "lock"), std::pair("filter", "x")}) {
-      EXPECT_FALSE(answer(view, {{name, value}, {"threads", "true"}, {other, of_threads}})
+      EXPECT_FALSE(top_of(view, {{name, value}, {"threads", "true"}, {other, of_threads}})
                        .contains("selected"))
           << other;
     }
   }
-  EXPECT_FALSE(answer(view, {{"threads", "true"}}).contains("selected"));
+  EXPECT_FALSE(top_of(view, {{"threads", "true"}}).contains("selected"));
 }
 
 TEST(TopJson, TotalsAreOfAllWhateverIsAskedFor) {
-  const json top = answer(two_processes(), {{"pid", "6"}});
+  const json top = top_of(two_processes(), {{"pid", "6"}});
   EXPECT_EQ(top.at("totals"), json::parse(R"({"processes": 2, "threads": 3,
     "actionable_seconds": 4.5, "running_seconds": 2.0,
     "blocked_seconds": {"disk": 4.0, "poll": 13.0}, "runqueue_seconds": {"preempted": 0.5},
@@ -307,20 +307,20 @@ TEST(TopJson, TotalsAreOfAllWhateverIsAskedFor) {
   EXPECT_THAT(pids(top.at("processes")), ElementsAre(6));
   View looks = two_processes();
   looks.tells_unusual = true;
-  EXPECT_EQ(answer(looks).at("totals").at("unusual"), 0);
+  EXPECT_EQ(top_of(looks).at("totals").at("unusual"), 0);
 }
 
 TEST(TopJson, SortsReversesAndCuts) {
   const View view = two_processes();
-  EXPECT_THAT(pids(answer(view).at("processes")), ElementsAre(5, 6));
+  EXPECT_THAT(pids(top_of(view).at("processes")), ElementsAre(5, 6));
   for (const char* key : {"blocked", "runqueue", "running", "oldest", "ended", "p50", "p99", "max",
                           "threads", "actionable"}) {
-    const json top = answer(view, {{"sort", key}, {"reverse", "true"}});
+    const json top = top_of(view, {{"sort", key}, {"reverse", "true"}});
     EXPECT_THAT(pids(top.at("processes")), ElementsAre(6, 5)) << key;
   }
-  EXPECT_THAT(pids(answer(view, {{"sort", "comm"}}).at("processes")), ElementsAre(6, 5));
-  EXPECT_THAT(pids(answer(view, {{"sort", "pid"}}).at("processes")), ElementsAre(5, 6));
-  const json cut = answer(view, {{"limit", "1"}});
+  EXPECT_THAT(pids(top_of(view, {{"sort", "comm"}}).at("processes")), ElementsAre(6, 5));
+  EXPECT_THAT(pids(top_of(view, {{"sort", "pid"}}).at("processes")), ElementsAre(5, 6));
+  const json cut = top_of(view, {{"limit", "1"}});
   EXPECT_THAT(pids(cut.at("processes")), ElementsAre(5));
   EXPECT_EQ(cut.at("matching"), 2);
 }
@@ -328,10 +328,10 @@ TEST(TopJson, SortsReversesAndCuts) {
 TEST(TopJson, BeforeTheSecondWalkThereIsNoInterval) {
   View view = two_processes();
   view.previous_walk = nullptr;
-  EXPECT_EQ(answer(view).at("interval_seconds"), nullptr);
-  EXPECT_EQ(answer(view, {{"threads", "true"}}).at("threads").at(0).at("running_seconds"), 0.0);
+  EXPECT_EQ(top_of(view).at("interval_seconds"), nullptr);
+  EXPECT_EQ(top_of(view, {{"threads", "true"}}).at("threads").at(0).at("running_seconds"), 0.0);
   view.walk = nullptr;
-  EXPECT_EQ(answer(view, {{"threads", "true"}}).at("threads"), json::array());
+  EXPECT_EQ(top_of(view, {{"threads", "true"}}).at("threads"), json::array());
 }
 
 // A thread that was kept off its CPU by a hog, and one that idles in the kernel.
@@ -354,7 +354,7 @@ View two_threads() {
 }
 
 TEST(TopJson, AThreadInFull) {
-  const json top = answer(two_threads(), {{"threads", "true"}});
+  const json top = top_of(two_threads(), {{"threads", "true"}});
   EXPECT_FALSE(top.contains("processes"));
   EXPECT_EQ(top.at("threads").at(0), json::parse(R"({
     "tid": 5, "pid": 5, "comm": "pinned", "cgroup": "/system.slice/postgresql.service",
@@ -378,7 +378,7 @@ TEST(TopJson, ThreadsByCpuAndPinning) {
   const View view = two_threads();
   const auto of = [&](std::multimap<std::string, std::string> parameters) {
     parameters.emplace("threads", "true");
-    return pids(answer(view, parameters).at("threads"));
+    return pids(top_of(view, parameters).at("threads"));
   };
   EXPECT_THAT(of({{"cpu", "0"}}), ElementsAre(9));
   EXPECT_THAT(of({{"pinned", "true"}}), ElementsAre(5));
@@ -401,7 +401,7 @@ TEST(TopJson, ThreadsComeByWhatTheirBlocksAreFor) {
   const auto go = thread(6).started(40).blocked(OFFCPUD_BLOCKED_LOCK, 70);
   view.previous_walk = test::walk_at(90, {backend, go});
   view.walk = test::walk_at(100, {backend, go});
-  const auto of = [&] { return answer(view, {{"threads", "true"}}).at("threads"); };
+  const auto of = [&] { return top_of(view, {{"threads", "true"}}).at("threads"); };
   EXPECT_THAT(pids(of()), ElementsAre(6, 5)) << "by reason, before anything was examined";
   auto window = std::make_shared<WaitWindow>();
   window->begin_at = MonotonicTime(88s);
@@ -429,7 +429,7 @@ TEST(TopJson, ThreadsComeByWhatTheirBlocksAreFor) {
   EXPECT_EQ(threads.at(0).at("waiting_seconds"), 10.0);
   EXPECT_EQ(threads.at(0).at("actionable_seconds"), 0.0) << "by reason";
   EXPECT_EQ(threads.at(1).at("waiting_seconds"), 0.0);
-  EXPECT_THAT(pids(answer(view, {{"threads", "true"}, {"for", "work"}}).at("threads")),
+  EXPECT_THAT(pids(top_of(view, {{"threads", "true"}, {"for", "work"}}).at("threads")),
               ElementsAre(6));
 }
 
@@ -437,7 +437,7 @@ TEST(TopJson, AWaitWithoutABeginningHasNoAge) {
   View view = two_processes();
   view.walk = test::walk_at(
       100, {thread(5).blocked(OFFCPUD_BLOCKED_LOCK, 0).flagged(OFFCPUD_THREAD_UNKNOWN)});
-  const json top = answer(view, {{"threads", "true"}});
+  const json top = top_of(view, {{"threads", "true"}});
   EXPECT_EQ(top.at("threads").at(0).at("state_seconds"), nullptr);
 }
 

@@ -13,21 +13,20 @@
 #include "pipeline/site_history.h"
 #include "pipeline/wait_history.h"
 #include "support/thread_walks.h"
+#include "support/times.h"
+#include "unit/api/units_of.h"
 
 namespace offcpud {
 namespace {
 
 using namespace std::chrono_literals;
 using nlohmann::json;
+using test::kNow;
 using test::kSecond;
+using test::units_of;
 using test::waits;
 
-constexpr WallTime kNow(1'795'176'000s);  // a whole step of the clock
 constexpr const char* kDatabase = "/system.slice/db.service";
-
-json answer(const View& view, const std::multimap<std::string, std::string>& parameters) {
-  return json::parse(units_json(view, *UnitQuery::parse(parameters, kNow), true));
-}
 
 // A database whose waits for a lock are told step by step, each of 10 s of the clock.
 class Lengths : public ::testing::Test {
@@ -77,7 +76,7 @@ class Lengths : public ::testing::Test {
   [[nodiscard]] json usual(const std::multimap<std::string, std::string>& more = {}) const {
     std::multimap<std::string, std::string> parameters{{"usual", "true"}};
     parameters.insert(more.begin(), more.end());
-    const json units = answer(shown(), parameters);
+    const json units = units_of(shown(), parameters);
     return units.at("units").at(0).at("waits").at("for").at("lock").value("usual", json());
   }
 
@@ -95,7 +94,7 @@ TEST_F(Lengths, WaitsThatEndedAreByStepAndOctave) {
   database_.histograms[OFFCPUD_RUNQ_WAKEUP] = waits({0.5});
   database_.histograms[OFFCPUD_BLOCKED_DISK] = waits({0.5});
   pass();
-  const json units = answer(shown(), {{"lengths", "/system.slice/db.service"}});
+  const json units = units_of(shown(), {{"lengths", "/system.slice/db.service"}});
   EXPECT_EQ(units["steps"]["end"], "2026-11-20T12:00:20.000Z");
   const json& lengths = units["lengths"];
   const std::size_t octave = 20 - 3;  // up to 2^-3 s; the first one ends at 2^-20 s
@@ -114,12 +113,12 @@ TEST_F(Lengths, APathIsTakenWithoutWhatIsBelowAndAUnitWithIt) {
   locks({4});
   pass();
   const auto rate = [&](const char* which) {
-    return answer(shown(), {{"lengths", which}})["lengths"]["ended"]["lock"][0][2].get<double>();
+    return units_of(shown(), {{"lengths", which}})["lengths"]["ended"]["lock"][0][2].get<double>();
   };
   EXPECT_DOUBLE_EQ(rate(kDatabase), 0.1);
   EXPECT_DOUBLE_EQ(rate("db.service"), 0.2);
-  EXPECT_TRUE(answer(shown(), {{"lengths", "gone.service"}})["lengths"]["ended"].empty());
-  EXPECT_FALSE(answer(shown(), {{"steps", "true"}}).contains("lengths"));
+  EXPECT_TRUE(units_of(shown(), {{"lengths", "gone.service"}})["lengths"]["ended"].empty());
+  EXPECT_FALSE(units_of(shown(), {{"steps", "true"}}).contains("lengths"));
 }
 
 TEST_F(Lengths, WhatLastsClimbsFromStepToStep) {
@@ -128,7 +127,7 @@ TEST_F(Lengths, WhatLastsClimbsFromStepToStep) {
   pass();
   window(9, 15 * kSecond);
   pass();
-  const json lengths = answer(shown(), {{"lengths", "db.service"}})["lengths"];
+  const json lengths = units_of(shown(), {{"lengths", "db.service"}})["lengths"];
   EXPECT_EQ(lengths["lasting"], json::parse(R"({"lock": [[58,8,5.0],[59,9,15.0]]})"));
 }
 
@@ -138,7 +137,7 @@ TEST_F(Lengths, WaitsForWorkOrForWhatNobodyKnowsAreNotShown) {
   pass();
   window(8, 5 * kSecond, WaitFor::Unknown);
   pass();
-  EXPECT_TRUE(answer(shown(), {{"lengths", "db.service"}})["lengths"]["lasting"].empty());
+  EXPECT_TRUE(units_of(shown(), {{"lengths", "db.service"}})["lengths"]["lasting"].empty());
 }
 
 // The last minutes do not make themselves usual.
@@ -153,7 +152,7 @@ TEST_F(Lengths, UsualIsWhatEndedBeforeTheHistory) {
   EXPECT_EQ(lock["since"], "2026-11-20T11:00:00.000Z");
   EXPECT_DOUBLE_EQ(lock["p99_seconds"][1], 0.125);
   EXPECT_TRUE(usual({{"to", "2026-11-20T12:00:10Z"}}).is_null()) << "it is not kept by time";
-  const json unasked = answer(shown(), {});
+  const json unasked = units_of(shown(), {});
   EXPECT_FALSE(unasked["units"][0]["waits"]["for"]["lock"].contains("usual"));
 }
 
@@ -175,7 +174,7 @@ TEST_F(Lengths, OnlyOfWhatSomebodyMayActOnIsAnythingUsual) {
   window(0, 0);
   window(0, 0, WaitFor::Work);
   pass();
-  const json units = answer(shown(), {{"usual", "true"}});
+  const json units = units_of(shown(), {{"usual", "true"}});
   const json& by_for = units.at("units").at(0).at("waits").at("for");
   EXPECT_TRUE(by_for.at("lock").contains("usual"));
   EXPECT_FALSE(by_for.at("work").contains("usual"));
@@ -196,7 +195,7 @@ TEST_F(Lengths, UsualWaitsInARunQueueStandBesideTheirCause) {
   pass();
   database_.histograms[OFFCPUD_RUNQ_PREEMPTED] = waits(std::vector<double>(300, 0.5));
   pass();
-  const json units = answer(shown(), {{"usual", "true"}});
+  const json units = units_of(shown(), {{"usual", "true"}});
   EXPECT_EQ(units["units"][0]["runqueue"]["preempted"]["usual"]["ended"], 200);
 }
 

@@ -14,13 +14,17 @@
 #include "pipeline/wait_history.h"
 #include "pipeline/waited_on.h"
 #include "support/thread_walks.h"
+#include "support/times.h"
+#include "unit/api/units_of.h"
 
 namespace offcpud {
 namespace {
 
 using namespace std::chrono_literals;
 using nlohmann::json;
+using test::kNow;
 using test::kSecond;
+using test::units_of;
 using test::waits;
 
 SubjectSeries row(const std::string& cgroup) {
@@ -36,12 +40,6 @@ void set_open(SubjectSeries& row, std::size_t kind, OpenWaits open, std::uint64_
     in_progress->blocked[kind] = {.threads = open.threads, .oldest = {oldest_ns}};
   }
   row.in_progress = std::move(in_progress);
-}
-
-constexpr WallTime kNow(1'795'176'000s);
-
-json answer(const View& view, const std::multimap<std::string, std::string>& parameters = {}) {
-  return json::parse(units_json(view, *UnitQuery::parse(parameters, kNow), true));
 }
 
 // Two steps of 10 s: a database that waited for the disk in the second, a service that idles, and
@@ -74,7 +72,7 @@ class UnitsJson : public ::testing::Test {
 };
 
 TEST_F(UnitsJson, UnitsComeByActionableWait) {
-  const json units = answer(view_);
+  const json units = units_of(view_);
   EXPECT_DOUBLE_EQ(units["window_seconds"], 20);
   ASSERT_EQ(units["units"].size(), 3U);
   const json& database = units["units"][0];
@@ -106,7 +104,7 @@ std::shared_ptr<const SiteWindow> site_window(std::chrono::seconds begin, double
 // The one that its reason calls idle waits for a lock.
 TEST_F(UnitsJson, UnitsComeByWhatTheirWaitsAreFor) {
   view_.site_history = {site_window(70s, 0), site_window(80s, 20), site_window(90s, 40)};
-  const json units = answer(view_, {{"window", "20s"}});
+  const json units = units_of(view_, {{"window", "20s"}});
   EXPECT_EQ(units["waits_window"], json::parse(R"({"seconds": 20.0, "age_seconds": 30.0})"));
   EXPECT_EQ(units["units"][0]["unit"], "idle.service");
   const json& waits = units["units"][0]["waits"];
@@ -116,10 +114,10 @@ TEST_F(UnitsJson, UnitsComeByWhatTheirWaitsAreFor) {
   EXPECT_EQ(waits["sites"][0]["lasting"], 1) << "only of the last window";
   EXPECT_DOUBLE_EQ(units["units"][1]["waits"]["idle"], 0.5);
   EXPECT_DOUBLE_EQ(units["total"]["waits"]["actionable"], 3);
-  const json of_locks = answer(view_, {{"for", "lock"}});
+  const json of_locks = units_of(view_, {{"for", "lock"}});
   EXPECT_EQ(of_locks["matching"], 1);
   EXPECT_EQ(of_locks["units"][0]["unit"], "idle.service");
-  EXPECT_EQ(answer(view_, {{"for", "memory"}})["matching"], 0);
+  EXPECT_EQ(units_of(view_, {{"for", "memory"}})["matching"], 0);
 }
 
 TEST_F(UnitsJson, SitesAreDetails) {
@@ -161,11 +159,11 @@ TEST_F(UnitsJson, LengthsAreThoseOfWhatWaitsWereFor) {
   std::vector<double> lengths(98, 0.125);
   lengths.insert(lengths.end(), {4, 2});
   ended(lengths);
-  const json lock = answer(view, {{"window", "10s"}})["units"][0]["waits"]["for"]["lock"];
+  const json lock = units_of(view, {{"window", "10s"}})["units"][0]["waits"]["for"]["lock"];
   EXPECT_EQ(lock["ended"], 99);
   EXPECT_DOUBLE_EQ(lock["p50_seconds"][1], 0.125);
   EXPECT_DOUBLE_EQ(lock["p99_seconds"][1], 2);
-  const json both = answer(view, {{"window", "20s"}})["total"]["waits"]["for"]["lock"];
+  const json both = units_of(view, {{"window", "20s"}})["total"]["waits"]["for"]["lock"];
   EXPECT_EQ(both["ended"], 100);
 }
 
@@ -189,10 +187,10 @@ std::shared_ptr<const PeerWindow> peer_window(std::chrono::seconds begin) {
 TEST_F(UnitsJson, WhomAUnitWaitedOnMostComesFirstAndNobodyIsNot) {
   view_.site_history = {site_window(90s, 40)};
   view_.peer_history = {peer_window(80s), peer_window(90s)};
-  EXPECT_EQ(answer(view_)["units"][0]["waited_on"], json::parse(R"([
+  EXPECT_EQ(units_of(view_)["units"][0]["waited_on"], json::parse(R"([
       {"for": "storage", "on": "device:vda", "waiting": 2.5},
       {"for": "lock", "on": "db.service", "waiting": 2.0}])"));
-  EXPECT_EQ(answer(view_)["units"][1]["waited_on"], json::array());
+  EXPECT_EQ(units_of(view_)["units"][1]["waited_on"], json::array());
 }
 
 // Windows of 10 s that begin at 3 s of a minute: each is in two steps.
@@ -201,7 +199,7 @@ TEST_F(UnitsJson, StepsBeginAtWholeTensOfTheClock) {
   view_.taken_wall = kNow + 5s;
   view_.taken = MonotonicTime(105s);
   view_.site_history = {site_window(83s, 20), site_window(93s, 40)};
-  const json units = answer(view_, {{"steps", "true"}});
+  const json units = units_of(view_, {{"steps", "true"}});
   EXPECT_EQ(units["steps"],
             json::parse(R"({"end": "2026-11-20T12:00:10.000Z", "seconds": 10, "count": 60})"));
   const json& lock = units["total"]["steps"]["lock"];
@@ -212,12 +210,12 @@ TEST_F(UnitsJson, StepsBeginAtWholeTensOfTheClock) {
   EXPECT_DOUBLE_EQ(lock[59], 4) << "the mean over what is known of it";
   EXPECT_EQ(units["units"][0]["steps"]["lock"], lock);
   EXPECT_FALSE(units["total"]["steps"].contains("work"));
-  EXPECT_FALSE(answer(view_)["total"].contains("steps"));
+  EXPECT_FALSE(units_of(view_)["total"].contains("steps"));
 }
 
 TEST_F(UnitsJson, StepsHaveWaitsForACpuWithoutAnyStack) {
   view_.taken_wall = kNow;
-  const json units = answer(view_, {{"steps", "true"}});
+  const json units = units_of(view_, {{"steps", "true"}});
   // Steps of 100 s to 120 s; the database waited 0.5 s of the second.
   const json& cpu = units["total"]["steps"]["cpu"];
   EXPECT_TRUE(cpu[56].is_null());
@@ -227,7 +225,7 @@ TEST_F(UnitsJson, StepsHaveWaitsForACpuWithoutAnyStack) {
 }
 
 TEST_F(UnitsJson, PercentilesAreTheBoundsOfTheSlotThatHoldsThem) {
-  const json disk = answer(view_)["units"][0]["blocked"]["disk"];
+  const json disk = units_of(view_)["units"][0]["blocked"]["disk"];
   EXPECT_EQ(disk["ended"], 4);
   const double p50 = 0.1, p99 = 2;
   EXPECT_LT(disk["p50_seconds"][0], p50);
@@ -239,7 +237,7 @@ TEST_F(UnitsJson, PercentilesAreTheBoundsOfTheSlotThatHoldsThem) {
 }
 
 TEST_F(UnitsJson, AWaitInProgressHasNoPercentileButAnAge) {
-  const json lock = answer(view_)["units"][0]["blocked"]["lock"];
+  const json lock = units_of(view_)["units"][0]["blocked"]["lock"];
   EXPECT_EQ(lock["ended"], 0);
   EXPECT_TRUE(lock["p99_seconds"].is_null());
   EXPECT_EQ(lock["threads"], 1);
@@ -258,13 +256,13 @@ TEST_F(UnitsJson, BoundsThatAreNotThereAreZeroAndNull) {
   view.subjects = {a};
   view.taken += 10s;
   view.history = history.record(view);
-  const json blocked = answer(view)["units"][0]["blocked"];
+  const json blocked = units_of(view)["units"][0]["blocked"];
   EXPECT_EQ(blocked["disk"]["p50_seconds"][0], 0);
   EXPECT_EQ(blocked["lock"]["p50_seconds"], json::array({131072.0, nullptr}));
 }
 
 TEST_F(UnitsJson, IdleWaitsAndKernelThreadsWithoutWorkAreApart) {
-  const json units = answer(view_);
+  const json units = units_of(view_);
   std::map<std::string, json> by_cgroup;
   for (const json& unit : units["units"]) by_cgroup[unit["cgroup"]] = unit;
   EXPECT_DOUBLE_EQ(by_cgroup["/system.slice/idle.service"]["actionable"], 0);
@@ -278,14 +276,14 @@ TEST_F(UnitsJson, IdleWaitsAndKernelThreadsWithoutWorkAreApart) {
 }
 
 TEST_F(UnitsJson, TheWindowTakesWholeStepsUpToNow) {
-  const json units = answer(view_, {{"window", "5s"}});
+  const json units = units_of(view_, {{"window", "5s"}});
   EXPECT_DOUBLE_EQ(units["window_seconds"], 10);
   EXPECT_DOUBLE_EQ(units["kept_seconds"], 20);
   EXPECT_DOUBLE_EQ(units["units"][0]["blocked"]["disk"]["waiting"], 0.23);
 }
 
 TEST_F(UnitsJson, HistoryHasEveryStep) {
-  const json history = answer(view_, {{"history", "true"}, {"limit", "0"}})["history"];
+  const json history = units_of(view_, {{"history", "true"}, {"limit", "0"}})["history"];
   ASSERT_EQ(history.size(), 2U);
   EXPECT_FALSE(history[0]["blocked"].contains("disk"));
   EXPECT_EQ(history[1]["blocked"]["disk"]["ended"], 4);
@@ -295,20 +293,20 @@ TEST_F(UnitsJson, HistoryHasEveryStep) {
 }
 
 TEST_F(UnitsJson, ACgroupIsTakenWithOrWithoutWhatIsBelow) {
-  EXPECT_EQ(answer(view_, {{"cgroup", "/system.slice"}})["matching"], 2);
-  EXPECT_EQ(answer(view_, {{"cgroup", "/system.slice/"}})["matching"], 2);
-  EXPECT_EQ(answer(view_, {{"cgroup", "/system"}})["matching"], 0);
-  EXPECT_EQ(answer(view_, {{"cgroup", "/"}})["matching"], 3);
-  EXPECT_EQ(answer(view_, {{"cgroup", "/"}, {"below", "false"}})["matching"], 1);
-  EXPECT_EQ(answer(view_, {{"cgroup", "/system.slice"}, {"below", "false"}})["matching"], 0);
-  const json one = answer(view_, {{"limit", "1"}});
+  EXPECT_EQ(units_of(view_, {{"cgroup", "/system.slice"}})["matching"], 2);
+  EXPECT_EQ(units_of(view_, {{"cgroup", "/system.slice/"}})["matching"], 2);
+  EXPECT_EQ(units_of(view_, {{"cgroup", "/system"}})["matching"], 0);
+  EXPECT_EQ(units_of(view_, {{"cgroup", "/"}})["matching"], 3);
+  EXPECT_EQ(units_of(view_, {{"cgroup", "/"}, {"below", "false"}})["matching"], 1);
+  EXPECT_EQ(units_of(view_, {{"cgroup", "/system.slice"}, {"below", "false"}})["matching"], 0);
+  const json one = units_of(view_, {{"limit", "1"}});
   EXPECT_EQ(one["matching"], 3);
   EXPECT_EQ(one["units"].size(), 1U);
 }
 
 TEST_F(UnitsJson, BeforeTheSecondPassThereIsNoWindow) {
   view_.history.clear();
-  const json units = answer(view_, {{"history", "true"}});
+  const json units = units_of(view_, {{"history", "true"}});
   EXPECT_EQ(units["window_seconds"], 0.0);
   EXPECT_EQ(units["total"]["actionable"], 0.0);
   EXPECT_EQ(units["history"], json::array());

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "support/times.h"
 #include "unit/why/inputs.h"
 
 namespace offcpud {
@@ -14,13 +15,12 @@ namespace {
 using namespace std::chrono_literals;
 using nlohmann::json;
 using test::HandMadeInputs;
+using test::kNow;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 using On = UnitPeer::On;
-
-const WallTime kTaken(1'795'176'000s);
 
 HandMadeInputs web_and_db() {
   HandMadeInputs host;
@@ -33,7 +33,7 @@ HandMadeInputs web_and_db() {
 }
 
 WhyAnswer whole(HandMadeInputs& host) {
-  return why_answer(host.made(), kTaken, {}, true, 5, true);
+  return why_answer(host.made(), kNow, {}, true, 5, true);
 }
 
 TEST(WhyText, TheFirstLinesSayWhoIsToBlame) {
@@ -80,7 +80,7 @@ TEST(WhyText, WhatIsOverIsNotToldAsIfItLasted) {
 TEST(WhyText, EachNodeHasAmountErrorAndShareAndEachUnitACommandThatShowsMore) {
   HandMadeInputs host = web_and_db();
   const std::string text =
-      why_text(why_answer(host.made(), kTaken, {"web.service", "db.service"}, false, 5, true));
+      why_text(why_answer(host.made(), kNow, {"web.service", "db.service"}, false, 5, true));
   EXPECT_THAT(text, HasSubstr("     2.0 ± 0.10     100 %  for an answer\n"));
   EXPECT_THAT(text, HasSubstr("     1.9             95 %    db.service (postgres)\n"));
   EXPECT_THAT(text, HasSubstr("\n  more: offcpuctl snapshot 10 --cgroup web.service --for answer; "
@@ -104,7 +104,7 @@ TEST(WhyText, SaysThatNobodyWaits) {
               StartsWith("nobody waits for a lock, an answer, storage, memory or a CPU (0 threads "
                          "on average)\nleft out as idle: 40 threads"));
   EXPECT_THAT(
-      why_text(why_answer(host.made(), kTaken, {"pool.service"}, false, 5, true)),
+      why_text(why_answer(host.made(), kNow, {"pool.service"}, false, 5, true)),
       StartsWith("pool.service: no thread waits for a lock, an answer, storage, memory or a "
                  "CPU (0 threads on average)\n"));
   HandMadeInputs blind;
@@ -118,7 +118,7 @@ TEST(WhyText, WhereNobodyCanTellWhatAUnitWaitsForThatIsItsFirstLine) {
   HandMadeInputs host;
   host.waits("pool.service", WaitFor::Work, "", 40).waits("pool.service", WaitFor::Unknown, "", 3);
   const auto text = [&](const std::string& unit) {
-    return why_text(why_answer(host.made(), kTaken, {unit}, false, 5, true));
+    return why_text(why_answer(host.made(), kNow, {unit}, false, 5, true));
   };
   EXPECT_THAT(
       text("pool.service"),
@@ -148,7 +148,7 @@ TEST(WhyText, WhatIsStuckIsAmongTheFirstHoweverLargeTheOthersAre) {
   host.inputs.sites.rows.back().lasting = 1;
   host.inputs.sites.rows.back().oldest.ns = 34'000'000'000;
   const auto units = [&](std::size_t limit) {
-    const WhyAnswer answer = why_answer(host.made(), kTaken, {}, true, limit, true);
+    const WhyAnswer answer = why_answer(host.made(), kNow, {}, true, limit, true);
     std::string told;
     for (const WhyVerdict& verdict : answer.verdicts) told += verdict.unit + " ";
     return told + std::to_string(answer.more_units);

@@ -18,14 +18,13 @@
 #include "pipeline/taker.h"
 #include "pipeline/wait_history.h"
 #include "pipeline/waited_on.h"
+#include "support/times.h"
 #include "unit/http/later_response.h"
 
 namespace offcpud::test {
 
 using namespace std::chrono_literals;
 using nlohmann::json;
-
-inline constexpr std::uint64_t kSecondNs = 1'000'000'000;
 
 inline std::shared_ptr<const std::string> text(const std::string& t) {
   return std::make_shared<const std::string>(t);
@@ -107,7 +106,7 @@ class WhyHandlerTest : public ::testing::Test {
       window->sites = {{.cgroup = text("/system.slice/db.service/worker"),
                         .site = text("row-lock"),
                         .wait_for = WaitFor::Lock,
-                        .time = {.ns = threads * 10 * kSecondNs}}};
+                        .time = {.ns = threads * 10 * kSecond}}};
       view_.site_history.push_back(window);
     }
   }
@@ -117,11 +116,10 @@ class WhyHandlerTest : public ::testing::Test {
     auto step = std::make_shared<WaitStep>();
     step->begin = view_.taken - 10s;
     step->end = view_.taken;
-    step->subjects = {{.labels = labels_of("/system.slice/web.service"),
-                       .waits = 2,
-                       .running_ns = 5 * kSecondNs}};
-    step->waits = {{.kind = OFFCPUD_RUNQ_WAKEUP, .waited_ns = 20 * kSecondNs},
-                   {.kind = OFFCPUD_RUNQ_THROTTLED, .waited_ns = 2 * kSecondNs}};
+    step->subjects = {
+        {.labels = labels_of("/system.slice/web.service"), .waits = 2, .running_ns = 5 * kSecond}};
+    step->waits = {{.kind = OFFCPUD_RUNQ_WAKEUP, .waited_ns = 20 * kSecond},
+                   {.kind = OFFCPUD_RUNQ_THROTTLED, .waited_ns = 2 * kSecond}};
     view_.history = {step};
   }
 
@@ -135,7 +133,7 @@ class WhyHandlerTest : public ::testing::Test {
                      .cgroup = "/system.slice/db.service/worker",
                      .wait_for = WaitFor::Lock,
                      .site = "row-lock",
-                     .time = {.ns = 30.0 * kSecondNs}}};
+                     .time = {.ns = 30.0 * kSecond}}};
     waits->peers = {{.pid = 12,
                      .process_start_ns = 5,
                      .cgroup = "/system.slice/db.service/worker",
@@ -143,7 +141,7 @@ class WhyHandlerTest : public ::testing::Test {
                      .on = "audit.service",
                      .peer_pid = 77,
                      .peer_comm = "auditor",
-                     .time = {.ns = 24.0 * kSecondNs}}};
+                     .time = {.ns = 24.0 * kSecond}}};
     view_.waits = waits;
   }
 
@@ -156,15 +154,15 @@ class WhyHandlerTest : public ::testing::Test {
       window->rows = {{.cgroup = "/system.slice/db.service/worker",
                        .wait_for = WaitFor::Lock,
                        .on = "audit.service",
-                       .time = {.ns = 180.0 * kSecondNs}},
+                       .time = {.ns = 180.0 * kSecond}},
                       {.cgroup = "/system.slice/db.service",
                        .wait_for = WaitFor::Lock,
                        .on = "/jobs/nightly",
-                       .time = {.ns = 36.0 * kSecondNs}},
+                       .time = {.ns = 36.0 * kSecond}},
                       {.cgroup = "/system.slice/db.service",
                        .wait_for = WaitFor::Lock,
                        .on = "(unknown)",
-                       .time = {.ns = 24.0 * kSecondNs}}};
+                       .time = {.ns = 24.0 * kSecond}}};
       view_.peer_history.push_back(window);
     }
   }
@@ -175,7 +173,7 @@ class WhyHandlerTest : public ::testing::Test {
     const auto takers = [&](std::vector<std::pair<const char*, std::uint64_t>> seconds) {
       auto kept_off = std::make_shared<KeptOff>();
       for (const auto& [by, each] : seconds)
-        kept_off->takers.push_back({labels_of(by), each * kSecondNs});
+        kept_off->takers.push_back({labels_of(by), each * kSecond});
       return kept_off;
     };
     auto step = std::make_shared<KeptOffStep>();

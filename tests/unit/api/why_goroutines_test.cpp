@@ -40,7 +40,7 @@ class WhyGoroutinesTest : public test::WhyHandlerTest {
                        waits(WaitFor::Timer, "sleep", "main.pay", 9),
                        waits(WaitFor::Work, "select", "main.work", 140)};
       window->waits[0].now = 6;
-      window->waits[0].longest_ns = 3 * test::kSecondNs;
+      window->waits[0].longest_ns = 3 * test::kSecond;
       view_.goroutine_history.push_back(window);
     }
   }
@@ -68,7 +68,7 @@ TEST_F(WhyGoroutinesTest, SaysWhichFunctionWaitsHowOftenAndHowLong) {
 TEST_F(WhyGoroutinesTest, OfThoseOfWhichNobodyCanTellWhatForTheAgeAndTheCommandAreSaid) {
   auto window = std::make_shared<GoroutineWindow>(*view_.goroutine_history.back());
   window->waits = {waits(WaitFor::Unknown, "IO wait", "main.read", 20)};
-  window->waits[0].longest_ns = 32 * test::kSecondNs;
+  window->waits[0].longest_ns = 32 * test::kSecond;
   view_.goroutine_history = {window};
   EXPECT_THAT(text({{"unit", "db.service"}}),
               HasSubstr("; of 2.0 nobody can tell what for, one for at least 34 s (offcpuctl "

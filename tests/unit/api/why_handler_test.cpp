@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using nlohmann::json;
-using test::kSecondNs;
+using test::kSecond;
 using test::WhyHandlerTest;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -52,7 +52,7 @@ TEST_F(WhyHandlerTest, WhatOthersDidDuringTheWaitsIsBelowThem) {
                         .on = "audit.service",
                         .steps = {{WaitFor::Storage, "device:vda"}},
                         .end = ChainWaits::End::Waits,
-                        .time = {.ns = 135.0 * test::kSecondNs}}};
+                        .time = {.ns = 135.0 * test::kSecond}}};
     window = changed;
   }
   const json answer = ask_json({{"unit", "db.service"}, {"window", "1min"}});
@@ -82,7 +82,7 @@ void WhyOfDisksTest::wait_on_partition() {
     changed->rows = {{.cgroup = "/system.slice/db.service/worker",
                       .wait_for = WaitFor::Lock,
                       .on = "device:vda1",
-                      .time = {.ns = 240.0 * test::kSecondNs}}};
+                      .time = {.ns = 240.0 * test::kSecond}}};
     window = changed;
   }
 }
@@ -94,7 +94,7 @@ void WhyOfDisksTest::load_disks() {
                        .by = std::make_shared<const SubjectLabels>(labels_of_cgroup(cgroup)),
                        .load = {.bytes = {bytes, 2 * bytes, bytes},
                                 .requests = {5, 10, 5},
-                                .request_ns = seconds * test::kSecondNs}};
+                                .request_ns = seconds * test::kSecond}};
   };
   auto old = std::make_shared<DiskLoadStep>();
   old->begin = view_.taken - 100s;
@@ -187,7 +187,7 @@ TEST_F(WhyHandlerTest, AHolderIsToldWithSinceWhenItDoesThat) {
     return by;
   };
   offcpud_thread thread{
-      .now_ns = 12 * kSecondNs + 1, .since_ns = 1, .tid = 500, .state = OFFCPUD_THREAD_BLOCKED};
+      .now_ns = 12 * kSecond + 1, .since_ns = 1, .tid = 500, .state = OFFCPUD_THREAD_BLOCKED};
   EXPECT_EQ(told(thread)["does_seconds"], 12.0);
   EXPECT_EQ(told(thread)["does_estimated"], false);
   EXPECT_THAT(told(thread)["sentence"].get<std::string>(),
@@ -203,9 +203,9 @@ TEST_F(WhyHandlerTest, AHolderIsToldWithSinceWhenItDoesThat) {
   EXPECT_THAT(told(thread)["sentence"].get<std::string>(), HasSubstr(", for ~12 s now,"));
   window.blocks.clear();
   view_.waits = std::make_shared<const WaitWindow>(window);
-  thread = {.now_ns = 12 * kSecondNs,
-            .since_ns = 11 * kSecondNs,
-            .awake_ns = 9 * kSecondNs,
+  thread = {.now_ns = 12 * kSecond,
+            .since_ns = 11 * kSecond,
+            .awake_ns = 9 * kSecond,
             .tid = 500,
             .state = OFFCPUD_THREAD_RUNNABLE};
   EXPECT_EQ(told(thread)["does"], "runs");
@@ -350,7 +350,7 @@ TEST_F(WhyHandlerTest, OfAProcessIsToldWhatOthersDidDuringItsOwnWaits) {
                       .on = "audit.service",
                       .steps = std::move(steps),
                       .end = end,
-                      .time = {.ns = seconds * test::kSecondNs, .variance_ns2 = 1e18}};
+                      .time = {.ns = seconds * test::kSecond, .variance_ns2 = 1e18}};
   };
   window.process_chains = {
       chain(12, {{WaitFor::Storage, "device:vda"}}, ChainEnd::Waits, 12),
@@ -384,7 +384,7 @@ TEST_F(WhyHandlerTest, TellsWhoIsBusyWithOtherRequests) {
                             .steps = {},
                             .end = ChainEnd::OnCpu,
                             .busy_after = 0,
-                            .time = {.ns = 20 * test::kSecondNs}}};
+                            .time = {.ns = 20 * test::kSecond}}};
   view_.waits = std::make_shared<const WaitWindow>(window);
   const json answer = ask_json({{"pid", "12"}, {"window", "1min"}});
   const json by = part_of(answer["units"][0]["causes"][0], "unit", "audit.service");

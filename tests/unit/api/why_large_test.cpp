@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "api/why_answer.h"
+#include "support/times.h"
 #include "unit/why/inputs.h"
 
 namespace offcpud {
@@ -22,12 +23,12 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::HandMadeInputs;
+using test::kNow;
 using ::testing::Le;
 using ::testing::SizeIs;
 using On = UnitPeer::On;
 using By = UnitTaker::By;
 
-const WallTime kTaken(1'795'176'000s);
 constexpr int kPeers = 10;              // of each unit, for one thing
 constexpr std::size_t kMostParts = 22;  // of a node: twenty, others and unknown
 
@@ -63,7 +64,7 @@ HandMadeInputs host_with(int units) {
 }
 
 WhyAnswer whole(const WhyInputs& inputs, std::size_t limit = 5) {
-  return why_answer(inputs, kTaken, {}, true, limit, true);
+  return why_answer(inputs, kNow, {}, true, limit, true);
 }
 
 double cpu_seconds() {
@@ -124,9 +125,9 @@ TEST(WhyOfAThousandUnits, AllUnitsMayBeAskedForAtOnce) {
   std::vector<std::string> all;
   for (int i = 0; i < 1'000; ++i) all.push_back(unit(i));
   const double begin = cpu_seconds();
-  const WhyAnswer few = why_answer(host.made(), kTaken, {unit(0)}, false, 1'000, true);
+  const WhyAnswer few = why_answer(host.made(), kNow, {unit(0)}, false, 1'000, true);
   const double one = cpu_seconds() - begin;
-  const WhyAnswer answer = why_answer(host.inputs, kTaken, all, false, 1'000, true);
+  const WhyAnswer answer = why_answer(host.inputs, kNow, all, false, 1'000, true);
   const double thousand = cpu_seconds() - begin - one;
   EXPECT_THAT(answer.trees, SizeIs(1'000));
   EXPECT_THAT(answer.dependents, SizeIs(1'000 * few.dependents.size()));

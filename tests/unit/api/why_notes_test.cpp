@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "support/times.h"
 #include "unit/why/inputs.h"
 
 namespace offcpud {
@@ -13,14 +14,13 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::HandMadeInputs;
+using test::kNow;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 using On = UnitPeer::On;
 
-const WallTime kTaken(1'795'176'000s);
-
 // So many units that wait for a lock.
-HandMadeInputs waiting(int units) {
+HandMadeInputs units_waiting(int units) {
   HandMadeInputs host;
   for (int i = 0; i < units; ++i) host.waits("u" + std::to_string(i), WaitFor::Lock, "mutex", 1);
   return host;
@@ -28,27 +28,27 @@ HandMadeInputs waiting(int units) {
 
 TEST(WhyNotes, UnitsThatAreLeftOutAreCounted) {
   const auto note = [](int units, std::size_t limit) {
-    HandMadeInputs host = waiting(units);
-    return notes_text(why_answer(host.made(), kTaken, {}, true, limit, true));
+    HandMadeInputs host = units_waiting(units);
+    return notes_text(why_answer(host.made(), kNow, {}, true, limit, true));
   };
   EXPECT_EQ(note(3, 3), "");
   EXPECT_EQ(note(4, 3), "1 more unit: offcpuctl why\n");
   EXPECT_EQ(note(5, 3), "2 more units: offcpuctl why\n");
   EXPECT_EQ(note(7, 3), "4 more units: offcpuctl why --limit 7\n");
-  HandMadeInputs host = waiting(7);
-  const auto json =
-      nlohmann::json::parse(why_json(why_answer(host.made(), kTaken, {}, true, 3, true)));
-  EXPECT_EQ(json["more_units"], 4);
-  EXPECT_THAT(json["verdicts"], SizeIs(3));
-  EXPECT_EQ(notes_text(why_answer(host.made(), kTaken, {"u1", "u2", "u3"}, false, 2, true)),
+  HandMadeInputs host = units_waiting(7);
+  const auto answer =
+      nlohmann::json::parse(why_json(why_answer(host.made(), kNow, {}, true, 3, true)));
+  EXPECT_EQ(answer["more_units"], 4);
+  EXPECT_THAT(answer["verdicts"], SizeIs(3));
+  EXPECT_EQ(notes_text(why_answer(host.made(), kNow, {"u1", "u2", "u3"}, false, 2, true)),
             "1 more unit (--limit)\n");
 }
 
 // A unit with two verdicts is one, and is not left out if one of them is told.
 TEST(WhyNotes, AUnitThatIsToldIsNotLeftOut) {
-  HandMadeInputs host = waiting(1);
+  HandMadeInputs host = units_waiting(1);
   host.waits("u0", WaitFor::Storage, "fsync", 0.9);
-  EXPECT_EQ(notes_text(why_answer(host.made(), kTaken, {}, true, 1, true)), "");
+  EXPECT_EQ(notes_text(why_answer(host.made(), kNow, {}, true, 1, true)), "");
 }
 
 TEST(WhyNotes, WhoWaitsForTheUnitIsToldWithTheCommand) {
@@ -56,7 +56,7 @@ TEST(WhyNotes, WhoWaitsForTheUnitIsToldWithTheCommand) {
   host.waits("nc-backup.service", WaitFor::Lock, "file-lock", 0.9)
       .on("nc-backup.service", WaitFor::Lock, On::Unit, "nc-cleaner.service", 0.9)
       .cpu("nc-cleaner.service", 0.1);
-  const WhyAnswer answer = why_answer(host.made(), kTaken, {"nc-cleaner.service"}, false, 5, true);
+  const WhyAnswer answer = why_answer(host.made(), kNow, {"nc-cleaner.service"}, false, 5, true);
   EXPECT_EQ(
       notes_text(answer),
       "nc-backup.service waits for nc-cleaner.service: 0.90 threads for a lock (offcpuctl why "
@@ -69,16 +69,16 @@ TEST(WhyNotes, WhoWaitsForTheUnitIsToldWithTheCommand) {
 }
 
 TEST(WhyNotes, OfManyWhoWaitForTheUnitTheFirstAreTold) {
-  HandMadeInputs host = waiting(5);
+  HandMadeInputs host = units_waiting(5);
   for (int i = 0; i < 5; ++i) host.on("u" + std::to_string(i), WaitFor::Lock, On::Unit, "db", 1);
-  EXPECT_THAT(notes_text(why_answer(host.made(), kTaken, {"db"}, false, 5, true)),
+  EXPECT_THAT(notes_text(why_answer(host.made(), kNow, {"db"}, false, 5, true)),
               HasSubstr("\nand 2 more waits of others: offcpuctl why\n"));
 }
 
 TEST(WhyNotes, LessThanWasAskedForIsSaid) {
-  HandMadeInputs host = waiting(1);
+  HandMadeInputs host = units_waiting(1);
   host.inputs.sites.seconds = 597;
-  WhyAnswer answer = why_answer(host.made(), kTaken, {}, true, 5, true);
+  WhyAnswer answer = why_answer(host.made(), kNow, {}, true, 5, true);
   answer.asked = 2h;
   EXPECT_EQ(notes_text(answer),
             "of the 2 h asked for, only the last 9 min 57 s are kept here; longer ago: offcpuctl "

@@ -14,15 +14,13 @@
 
 #include "attribution/cgroup_index.h"
 #include "support/temp_tree.h"
+#include "support/times.h"
 
 namespace offcpud {
 namespace {
 
+using test::at;
 using Kind = CgroupChange::Kind;
-
-MonotonicTime at(int seconds) {
-  return MonotonicTime(std::chrono::seconds(seconds));
-}
 
 // A hierarchy in memory that makes random directories and removes empty ones.
 class RandomHierarchy {

@@ -8,15 +8,13 @@
 #include <string>
 
 #include "support/temp_tree.h"
+#include "support/times.h"
 
 namespace offcpud {
 namespace {
 
+using test::at;
 using Kind = CgroupChange::Kind;
-
-MonotonicTime at(int seconds) {
-  return MonotonicTime(std::chrono::seconds(seconds));
-}
 
 constexpr std::uint64_t kRoot = 1;
 

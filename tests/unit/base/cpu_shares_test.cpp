@@ -9,7 +9,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr ShareOwner kUser = 1000, kOther = 1001;
+constexpr ShareOwner kUser = 1000, kOtherUser = 1001;
 
 TEST(CpuShares, WhatIsSpentComesBackSlowly) {
   CpuShares shares({.at_once = seconds(30), .per_second = 0.1});
@@ -17,7 +17,7 @@ TEST(CpuShares, WhatIsSpentComesBackSlowly) {
   EXPECT_EQ(shares.left(kUser, now), seconds(30));
   shares.spend(kUser, seconds(20), now);
   EXPECT_EQ(shares.left(kUser, now), seconds(10));
-  EXPECT_EQ(shares.left(kOther, now), seconds(30));
+  EXPECT_EQ(shares.left(kOtherUser, now), seconds(30));
   EXPECT_EQ(shares.left(kUser, now + seconds(50)), seconds(15));
   EXPECT_EQ(shares.left(kUser, now + seconds(1000)), seconds(30));
   EXPECT_EQ(shares.next_time(kUser, now), now);

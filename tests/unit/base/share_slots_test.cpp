@@ -10,17 +10,16 @@
 #include <map>
 #include <random>
 
+#include "support/times.h"
+
 namespace offcpud {
 namespace {
 
+using test::at;
 using ::testing::UnorderedElementsAre;
 using Slot = ShareSlots::Slot;
 
 constexpr ShareOwner kMine = 1, kOther = 2;
-
-MonotonicTime at(int second) {
-  return MonotonicTime(std::chrono::seconds(second));
-}
 
 TEST(ShareSlots, AreNumberedFromZeroAndUsedAgain) {
   ShareSlots slots(3);

@@ -15,13 +15,13 @@ namespace {
 using testing::EndsWith;
 using testing::HasSubstr;
 
-Result<CliOptions> parse(std::vector<const char*> arguments) {
+Result<CliOptions> parse_daemon(std::vector<const char*> arguments) {
   arguments.insert(arguments.begin(), "/usr/bin/offcpud");
   return parse_command_line(static_cast<int>(arguments.size()), arguments.data());
 }
 
 TEST(CommandLine, WithoutArgumentsRunsWithTheDefaultFile) {
-  const auto options = parse({});
+  const auto options = parse_daemon({});
   ASSERT_TRUE(options) << options.error().message();
   EXPECT_EQ(options->action, Action::Run);
   EXPECT_EQ(options->sources.file, "/etc/offcpud/offcpud.yaml");
@@ -33,8 +33,8 @@ TEST(CommandLine, WithoutArgumentsRunsWithTheDefaultFile) {
 
 TEST(CommandLine, TakesEverySource) {
   const auto options =
-      parse({"--config", "a.yaml", "--listen=[::1]:80", "--state-dir", "/s", "--set", "linger=1h",
-             "--set=x=[a,b]", "--set", "y=", "--set", "linger=2h"});
+      parse_daemon({"--config", "a.yaml", "--listen=[::1]:80", "--state-dir", "/s", "--set",
+                    "linger=1h", "--set=x=[a,b]", "--set", "y=", "--set", "linger=2h"});
   ASSERT_TRUE(options) << options.error().message();
   EXPECT_EQ(options->sources.file, "a.yaml");
   EXPECT_TRUE(options->sources.file_required);
@@ -45,7 +45,7 @@ TEST(CommandLine, TakesEverySource) {
 }
 
 TEST(CommandLine, UnexpectedArgumentsAreNamedInTheirOrder) {
-  EXPECT_EQ(parse({"--lisen", "127.0.0.1:1"}).error().message(),
+  EXPECT_EQ(parse_daemon({"--lisen", "127.0.0.1:1"}).error().message(),
             "not expected: --lisen 127.0.0.1:1; see offcpud --help");
 }
 
@@ -53,30 +53,30 @@ TEST(CommandLine, UnexpectedArgumentsAreNamedInTheirOrder) {
 TEST(CommandLine, TheDefaultFileIsNotRequiredWhenItIsNamedEither) {
   for (const char* const file :
        {"/etc/offcpud/offcpud.yaml", "/etc/../etc//offcpud/offcpud.yaml"}) {
-    EXPECT_FALSE(parse({"--config", file})->sources.file_required) << file;
+    EXPECT_FALSE(parse_daemon({"--config", file})->sources.file_required) << file;
   }
-  EXPECT_TRUE(parse({"--config", "offcpud.yaml"})->sources.file_required);
+  EXPECT_TRUE(parse_daemon({"--config", "offcpud.yaml"})->sources.file_required);
 }
 
 TEST(CommandLine, AnEmptyOverrideIsKeptForTheLoaderToRefuse) {
-  const auto options = parse({"--listen", ""});
+  const auto options = parse_daemon({"--listen", ""});
   ASSERT_TRUE(options) << options.error().message();
   EXPECT_EQ(options->sources.listen, "");
 }
 
 TEST(CommandLine, ModesAreFlags) {
-  EXPECT_EQ(parse({"--check-config"})->action, Action::CheckConfig);
-  EXPECT_EQ(parse({"--features"})->action, Action::PrintFeatures);
-  EXPECT_TRUE(parse({"--check-config", "--config", "a.yaml"})->sources.file_required);
+  EXPECT_EQ(parse_daemon({"--check-config"})->action, Action::CheckConfig);
+  EXPECT_EQ(parse_daemon({"--features"})->action, Action::PrintFeatures);
+  EXPECT_TRUE(parse_daemon({"--check-config", "--config", "a.yaml"})->sources.file_required);
 }
 
 TEST(CommandLine, HelpAndVersionAreTextToPrint) {
-  const auto version = parse({"--version"});
+  const auto version = parse_daemon({"--version"});
   ASSERT_TRUE(version);
   EXPECT_EQ(version->action, Action::PrintText);
   EXPECT_THAT(version->text, testing::MatchesRegex("offcpud [0-9]+.[0-9]+.[0-9]+ .[0-9a-z]+.\n"));
 
-  const auto help = parse({"--help"});
+  const auto help = parse_daemon({"--help"});
   ASSERT_TRUE(help);
   EXPECT_EQ(help->action, Action::PrintText);
   for (const char* word :
@@ -102,7 +102,7 @@ TEST(CommandLine, UsageErrorsPointAtTheHelp) {
       {"bad\nword"},
   };
   for (const auto& arguments : cases) {
-    const auto options = parse(arguments);
+    const auto options = parse_daemon(arguments);
     ASSERT_FALSE(options) << arguments.front();
     EXPECT_EQ(options.error().kind(), ErrorKind::Usage);
     EXPECT_THAT(options.error().message(), EndsWith("; see offcpud --help"));

@@ -9,13 +9,13 @@
 
 #include "base/file_io.h"
 #include "config/config_loader.h"
+#include "support/file_limit.h"
 
 namespace offcpud {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kLimit = 1 << 20;
 const fs::path kDirectory = fs::path(OFFCPUD_SOURCE_DIR) / "tests/data/config";
 
 std::vector<std::string> bad_files() {
@@ -30,7 +30,7 @@ std::vector<std::string> bad_files() {
 class BadConfig : public testing::TestWithParam<std::string> {};
 
 TEST_P(BadConfig, IsRefusedWithItsMessage) {
-  const auto expected = read_file(kDirectory / (GetParam() + ".expected"), kLimit);
+  const auto expected = read_file(kDirectory / (GetParam() + ".expected"), test::kFileLimit);
   ASSERT_TRUE(expected) << expected.error().message();
   ConfigSources sources;
   sources.file = kDirectory / (GetParam() + ".yaml");

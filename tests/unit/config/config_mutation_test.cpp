@@ -9,6 +9,7 @@
 
 #include "base/file_io.h"
 #include "config/config_schema.h"
+#include "support/file_limit.h"
 #include "unit/config/config_tree.h"
 
 namespace offcpud {
@@ -61,8 +62,8 @@ class Mutator {
 };
 
 TEST(ConfigMutation, BrokenFilesAreAnErrorOrAnotherConfiguration) {
-  const auto shipped =
-      read_file(std::filesystem::path(OFFCPUD_SOURCE_DIR) / "config/offcpud.yaml", 1 << 20);
+  const auto shipped = read_file(std::filesystem::path(OFFCPUD_SOURCE_DIR) / "config/offcpud.yaml",
+                                 test::kFileLimit);
   ASSERT_TRUE(shipped) << shipped.error().message();
   // Comments shield most of the file from the edits: half of the mutations work without them.
   std::string bare;

@@ -13,12 +13,12 @@
 #include "base/file_io.h"
 #include "config/config_schema.h"
 #include "config/yaml_settings.h"
+#include "support/file_limit.h"
 #include "unit/config/config_tree.h"
 
 namespace offcpud {
 namespace {
 
-constexpr std::size_t kLimit = 1 << 20;
 const std::filesystem::path kSource = OFFCPUD_SOURCE_DIR;
 
 TEST(ShippedConfig, EqualsTheDefaults) {
@@ -31,7 +31,7 @@ TEST(ShippedConfig, EqualsTheDefaults) {
 }
 
 TEST(ShippedConfig, NamesEveryOptionOnceInTheOrderOfTheSchema) {
-  const auto text = read_file(kSource / "config/offcpud.yaml", kLimit);
+  const auto text = read_file(kSource / "config/offcpud.yaml", test::kFileLimit);
   ASSERT_TRUE(text) << text.error().message();
   const auto settings = parse_yaml_settings(*text, "offcpud.yaml");
   ASSERT_TRUE(settings) << settings.error().message();
@@ -49,7 +49,7 @@ TEST(ConfigReference, IsTheOneInDocs) {
   if (std::getenv("OFFCPUD_UPDATE_GOLDEN") != nullptr) {
     std::ofstream(path) << configuration_reference();
   }
-  const auto text = read_file(path, kLimit);
+  const auto text = read_file(path, test::kFileLimit);
   ASSERT_TRUE(text) << text.error().message();
   EXPECT_EQ(*text, configuration_reference()) << "refresh it with OFFCPUD_UPDATE_GOLDEN=1";
 }

@@ -10,7 +10,7 @@ namespace {
 using ::testing::ElementsAre;
 
 // Two wakers of one stack, and a thread of the kernel.
-constexpr const char* kAnswer = R"({
+constexpr const char* kWaitsForLocks = R"({
   "columns": ["pid", "for", "site", "stack", "ns"],
   "rows": [[7, 0, 1, 0, 2000000000], [7, 2, 3, 1, 2500000], [7, 0, 1, 0, 500000000]],
   "stacks": [[0, 1, 2], [2]],
@@ -18,7 +18,7 @@ constexpr const char* kAnswer = R"({
   "strings": ["lock", "mutex", "unknown", "", "main", "pthread_mutex_lock", "futex_wait"]})";
 
 TEST(StackLines, TheLongestFirstAndTheInnermostFunctionFirst) {
-  const auto lines = stack_lines(kAnswer);
+  const auto lines = stack_lines(kWaitsForLocks);
   ASSERT_TRUE(lines);
   EXPECT_THAT(*lines,
               ElementsAre("      2.5 s  lock: mutex                     pthread_mutex_lock < main",

@@ -8,7 +8,7 @@ namespace {
 
 // Two stacks, of which one was woken by two; frame 2 is of the kernel, and the second process has a
 // name that a terminal would obey.
-constexpr const char* kAnswer = R"({
+constexpr const char* kWaitsOfTwoProcesses = R"({
   "columns": ["pid", "comm", "stack", "ns"],
   "rows": [[20, 1, 1, 7000600], [10, 0, 2, 12000], [20, 1, 1, 1000400]],
   "stacks": [[], [0, 1, 2], [2]],
@@ -16,7 +16,7 @@ constexpr const char* kAnswer = R"({
   "strings": ["kthread", "ev\u001bil", "main", "read", "ksys_read", ""]})";
 
 TEST(StackListing, InnermostFirstAndTheLongestLast) {
-  const auto text = stack_listing(kAnswer, false);
+  const auto text = stack_listing(kWaitsOfTwoProcesses, false);
   ASSERT_TRUE(text);
   EXPECT_EQ(*text,
             "    ksys_read\n"
@@ -47,7 +47,7 @@ TEST(StackListing, SaysWhatForAndWhere) {
 }
 
 TEST(StackListing, DelimitsTheKernelFromThePrograms) {
-  const auto text = stack_listing(kAnswer, true);
+  const auto text = stack_listing(kWaitsOfTwoProcesses, true);
   ASSERT_TRUE(text);
   EXPECT_NE(text->find("    ksys_read\n    --\n    read\n"), std::string::npos);
   EXPECT_EQ(text->find("--"), text->rfind("--"));  // none where there is one part only

@@ -17,7 +17,7 @@ using testing::Not;
 
 const std::string kNothing = "nothing is stuck; offcpuctl why says who waits for a shorter time\n";
 
-std::string text_of(const std::string& json, bool verbose = false, bool of_unknown = false) {
+std::string stalls_text_of(const std::string& json, bool verbose = false, bool of_unknown = false) {
   const auto text = stalls_text(json, {.verbose = verbose, .of_unknown = of_unknown});
   return text ? *text : "error: " + text.error().message();
 }
@@ -45,7 +45,7 @@ constexpr const char* kThreeStalls =
 
 TEST(StallsText, IsATableOfALineEach) {
   EXPECT_EQ(
-      text_of(kThreeStalls),
+      stalls_text_of(kThreeStalls),
       "STATE  LASTS        THREADS  FOR   SITE         PROCESS/THREAD  PID/TID  UNIT OR CGROUP  "
       "WAITS FOR\n"
       "stuck  13 s         1        lock  jvm-monitor  server/worker   100/110  a.service       "
@@ -60,7 +60,7 @@ TEST(StallsText, IsATableOfALineEach) {
 
 TEST(StallsText, VerboseItHasDetailsBelowEachLine) {
   EXPECT_EQ(
-      text_of(kThreeStalls, true),
+      stalls_text_of(kThreeStalls, true),
       "STATE  LASTS        THREADS  FOR   SITE         PROCESS/THREAD  PID/TID  UNIT OR CGROUP  "
       "WAITS FOR\n"
       "stuck  13 s         1        lock  jvm-monitor  server/worker   100/110  a.service       "
@@ -89,7 +89,8 @@ TEST(StallsText, VerboseItHasDetailsBelowEachLine) {
 }
 
 std::string stack_line(const std::string& frames) {
-  const std::string text = text_of(R"({"stalls": [{"user_stack": [)" + frames + "]}]}", true);
+  const std::string text =
+      stalls_text_of(R"({"stalls": [{"user_stack": [)" + frames + "]}]}", true);
   const std::string label = "    stack      ";
   const std::size_t at = text.find(label);
   if (at == std::string::npos) return "no stack in " + text;
@@ -126,19 +127,19 @@ TEST(StallsText, AStackGoesOnToTheFirstFunctionOfTheProgram) {
 TEST(StallsText, SaysWhereTheRestOfAStackIsOnlyIfItIsCut) {
   constexpr const char* kHint = "... in a stack: functions that are left out; --json has all\n";
   const auto verbose = [](const std::string& frames) {
-    return text_of(R"({"stalls": [{"user_stack": [)" + frames + "]}]}", true);
+    return stalls_text_of(R"({"stalls": [{"user_stack": [)" + frames + "]}]}", true);
   };
   EXPECT_THAT(verbose(R"("a", "b", "c", "d", "e", "f", "g")"), HasSubstr(kHint));
   EXPECT_THAT(verbose(R"("a", "b", "c", "d", "e", "f")"), Not(HasSubstr(kHint)));
-  EXPECT_THAT(text_of(kThreeStalls), Not(HasSubstr(kHint))) << "stacks are not shown";
+  EXPECT_THAT(stalls_text_of(kThreeStalls), Not(HasSubstr(kHint))) << "stacks are not shown";
 }
 
 std::string stall_held(const std::string& held_by, const std::string& more = {}) {
-  return text_of(R"({"dropped": 0, "matching": 2, "stalls": [
+  return stalls_text_of(R"({"dropped": 0, "matching": 2, "stalls": [
     {"state": "in_progress", "pid": 100, "tid": 110, "comm": "w", "process": "w", "cgroup": "/",
      "for": "lock", "site": "mutex", "held_by": )" +
-                     held_by + "}" + more + "]}",
-                 true);
+                            held_by + "}" + more + "]}",
+                        true);
 }
 
 TEST(StallsText, SaysWhoHoldsALock) {
@@ -159,10 +160,11 @@ TEST(StallsText, SaysWhoHoldsALock) {
   EXPECT_THAT(stall_held(R"({"lock": "python_gil", "pid": 812, "process": "python3", "tid": 815,
       "comm": "crawler", "deadlock": false})"),
               HasSubstr("\n    held by    crawler[815] in python3[812] (GIL of Python)\n"));
-  EXPECT_THAT(text_of(R"({"stalls": [{"for": "lock", "site": "mutex", "held_by": {"lock": "mutex",
+  EXPECT_THAT(
+      stalls_text_of(R"({"stalls": [{"for": "lock", "site": "mutex", "held_by": {"lock": "mutex",
       "pid": 100, "process": "server", "tid": 152, "comm": "worker"},
       "waits_for": {"futex": {"id": "#a"}}}]})"),
-              HasSubstr("  mutex of worker[152] in server[100]\n"))
+      HasSubstr("  mutex of worker[152] in server[100]\n"))
       << "whom comes before what";
   EXPECT_THAT(stall_held(R"({"lock": "mutex", "pid": null, "process": null, "tid": null,
       "comm": null})"),
@@ -171,10 +173,11 @@ TEST(StallsText, SaysWhoHoldsALock) {
 
 TEST(StallsText, SaysWhoReleasedSuchLocksBefore) {
   const auto released = [](const std::string& by) {
-    return text_of(R"({"stalls": [{"for": "lock", "site": "row-lock", "released_by": {"seen": 23,
+    return stalls_text_of(
+        R"({"stalls": [{"for": "lock", "site": "row-lock", "released_by": {"seen": 23,
         "nobody": 0.1, "by": [)" +
-                       by + "]}}]}",
-                   true);
+            by + "]}}]}",
+        true);
   };
   EXPECT_THAT(
       released(R"({"process": "app", "pid": 9, "thread": "kee\u001bper", "tid": 12,
@@ -203,9 +206,10 @@ TEST(StallsText, WaitersOnOnePeerAreOneGroup) {
            std::to_string(tid) + R"( -> 10.0.0.2:5432 ESTABLISHED"}, "waits_on": {"on": ")" + peer +
            R"(", "comm": "postgres", "pid": 4)" + std::to_string(tid) + "}}";
   };
-  const std::string text = text_of(R"({"dropped": 0, "matching": 3, "stalls": [)" + on(110, "db") +
-                                       "," + on(111, "db") + "," + on(112, "mail") + "]}",
-                                   true);
+  const std::string text =
+      stalls_text_of(R"({"dropped": 0, "matching": 3, "stalls": [)" + on(110, "db") + "," +
+                         on(111, "db") + "," + on(112, "mail") + "]}",
+                     true);
   EXPECT_THAT(text, HasSubstr("with       1 more: 100/111"));
   EXPECT_THAT(text, HasSubstr("2        answer  http"));
   EXPECT_THAT(text, HasSubstr("1        answer  http"));
@@ -217,7 +221,7 @@ std::ptrdiff_t lines_of(std::initializer_list<std::string> stalls) {
   for (const std::string& stall : stalls) {
     list += (list.empty() ? "" : ",") + (R"({"state": "in_progress", "site": "s", )" + stall + "}");
   }
-  const std::string text = text_of(R"({"stalls": [)" + list + "]}");
+  const std::string text = stalls_text_of(R"({"stalls": [)" + list + "]}");
   return std::ranges::count(text, '\n') - 2;  // the head, and the line about -v
 }
 
@@ -232,8 +236,8 @@ TEST(StallsText, WaitersForOneHolderAreOneGroupInAllUnits) {
   const std::string one = stall("a.service", "x", 1, 152),
                     elsewhere = stall("b.service", "y", 2, 152);
   EXPECT_EQ(lines_of({one, elsewhere, one, stall("a.service", "x", 1, 153)}), 2);
-  EXPECT_THAT(text_of(R"({"stalls": [{"site": "s", )" + one + R"(}, {"site": "s", )" + elsewhere +
-                      "}, {\"site\": \"s\", " + elsewhere + "}]}"),
+  EXPECT_THAT(stalls_text_of(R"({"stalls": [{"site": "s", )" + one + R"(}, {"site": "s", )" +
+                             elsewhere + "}, {\"site\": \"s\", " + elsewhere + "}]}"),
               HasSubstr("  a.service and 1 more  mutex of worker[152] in server[100]\n"));
 }
 
@@ -272,11 +276,11 @@ TEST(StallsText, WaitersAtOneSetOfFilesAreOneGroupOnlyInOneProcess) {
 }
 
 TEST(StallsText, SaysWhatIsNotShown) {
-  EXPECT_EQ(text_of(R"({"dropped": 0, "matching": 0, "stalls": []})"), kNothing);
-  EXPECT_THAT(text_of(R"({"dropped": 5, "matching": 8, "stalls": [{"comm": "a"}]})"),
+  EXPECT_EQ(stalls_text_of(R"({"dropped": 0, "matching": 0, "stalls": []})"), kNothing);
+  EXPECT_THAT(stalls_text_of(R"({"dropped": 5, "matching": 8, "stalls": [{"comm": "a"}]})"),
               testing::EndsWith(
                   "7 more are not shown (--limit)\n5 older ones are not kept (stalls.keep)\n"));
-  EXPECT_EQ(text_of(R"({"beyond_limit": 12, "matching": 0, "stalls": []})"),
+  EXPECT_EQ(stalls_text_of(R"({"beyond_limit": 12, "matching": 0, "stalls": []})"),
             kNothing + "12 more of this host are beyond the limit; they are told when they end\n");
 }
 
@@ -287,9 +291,9 @@ TEST(StallsText, WaitersWithOneCauseAreOneGroup) {
            R"(, "comm": "w", "process": "shopd", "unit": "a.service", "for": "lock", "site": ")" +
            site + R"(", "reason": "lock", "waits_for": {"futex": {"id": ")" + futex + "\"}}}";
   };
-  const std::string text = text_of("{\"stalls\": [" + stall(1, "#a", "mutex") + "," +
-                                   stall(2, "#b", "mutex") + "," + stall(3, "#a", "mutex") + "," +
-                                   stall(4, "#a", "mutex") + "," + stall(5, "#a", "x") + "]}");
+  const std::string text = stalls_text_of(
+      "{\"stalls\": [" + stall(1, "#a", "mutex") + "," + stall(2, "#b", "mutex") + "," +
+      stall(3, "#a", "mutex") + "," + stall(4, "#a", "mutex") + "," + stall(5, "#a", "x") + "]}");
   EXPECT_EQ(std::ranges::count(text, '\n'), 1 + 3 + 1) << text;
   EXPECT_THAT(text, HasSubstr("stuck  -      3        lock  mutex  shopd/w         7/1  "));
 }
@@ -297,13 +301,15 @@ TEST(StallsText, WaitersWithOneCauseAreOneGroup) {
 // What is left out is named, never passed over as nothing.
 TEST(StallsText, SaysHowManyLongWaitsAreNoStalls) {
   EXPECT_EQ(
-      text_of(R"({"stalls": [], "not_told": {"work": 12, "timer": 3, "unknown": 2, "child": 1}})"),
+      stalls_text_of(
+          R"({"stalls": [], "not_told": {"work": 12, "timer": 3, "unknown": 2, "child": 1}})"),
       kNothing +
           "left out on this host, though as long: 12 wait for work, 3 for a timer, 1 for their own "
           "children, 2 for what nobody can tell (--for unknown shows them)\n");
-  EXPECT_EQ(text_of(R"({"stalls": [], "not_told": {"work": 0, "timer": 0, "unknown": 0}})"),
+  EXPECT_EQ(stalls_text_of(R"({"stalls": [], "not_told": {"work": 0, "timer": 0, "unknown": 0}})"),
             kNothing);
-  const std::string unsure = text_of(R"({"stalls": [{"comm": "a", "for": "answer", "site": "x",
+  const std::string unsure =
+      stalls_text_of(R"({"stalls": [{"comm": "a", "for": "answer", "site": "x",
                                          "certain": false}]})");
   EXPECT_THAT(unsure, HasSubstr("answer?"));
   EXPECT_THAT(unsure, HasSubstr("? not certain"));
@@ -323,7 +329,7 @@ TEST(StallsText, UnusualWaitsAreAGroupOfTheirOwn) {
   };
   const std::string unusual = R"("unusual": [)" + wait(1) + "," + wait(2) + "]";
   EXPECT_EQ(
-      text_of(R"({"stalls": [], "not_told": {"unknown": 2}, )" + unusual + "}", true),
+      stalls_text_of(R"({"stalls": [], "not_told": {"unknown": 2}, )" + unusual + "}", true),
       kNothing +
           "unusual: nobody can tell what for, but waits there are far shorter, and the unit has "
           "work to "
@@ -340,17 +346,17 @@ TEST(StallsText, UnusualWaitsAreAGroupOfTheirOwn) {
           "    stack      read [libc.so.6] < take\n"
           "left out on this host, though as long: 2 for what nobody can tell (--for unknown shows "
           "them)\n");
-  const std::string both = text_of(R"({"stalls": [{"comm": "stuck"}], )" + unusual + "}");
+  const std::string both = stalls_text_of(R"({"stalls": [{"comm": "stuck"}], )" + unusual + "}");
   EXPECT_LT(both.find("stuck"), both.find("unusual: "));
-  EXPECT_EQ(text_of(R"({"stalls": [], "unusual": []})"), kNothing);
-  EXPECT_EQ(text_of(R"({"stalls": [], "unusual": null})"), kNothing);
+  EXPECT_EQ(stalls_text_of(R"({"stalls": [], "unusual": []})"), kNothing);
+  EXPECT_EQ(stalls_text_of(R"({"stalls": [], "unusual": null})"), kNothing);
 }
 
 TEST(StallsText, SaysHowLongAgoItEnded) {
   const auto ended = [](const char* ago) {
-    return text_of(std::string(R"({"stalls": [{"state": "ended", "ended_at": "x",
+    return stalls_text_of(std::string(R"({"stalls": [{"state": "ended", "ended_at": "x",
         "ended_ago_seconds": )") +
-                   ago + R"(, "duration_seconds": 90}]})");
+                          ago + R"(, "duration_seconds": 90}]})");
   };
   EXPECT_THAT(ended("14.2"), HasSubstr("\nended 14 s ago  1 min 30 s  "));
   EXPECT_THAT(ended("7300"), HasSubstr("\nended 2 h 2 min ago  "));
@@ -361,10 +367,10 @@ TEST(StallsText, SaysHowLongAgoItEnded) {
 // A thread of a pool that waits for work, which no rule knows, is not stuck.
 TEST(StallsText, WhatIsNoStallWaits) {
   const auto listed = [](const std::string& untold, int unknown, bool of_unknown = true) {
-    return text_of(R"({"stalls": [{"state": "in_progress", "told": true, "for": "lock"},)" +
-                       untold + R"(], "not_told": {"work": 3, "unknown": )" +
-                       std::to_string(unknown) + "}}",
-                   false, of_unknown);
+    return stalls_text_of(R"({"stalls": [{"state": "in_progress", "told": true, "for": "lock"},)" +
+                              untold + R"(], "not_told": {"work": 3, "unknown": )" +
+                              std::to_string(unknown) + "}}",
+                          false, of_unknown);
   };
   const std::string pool = R"({"state": "in_progress", "told": false, "for": "unknown"})";
   const std::string text = listed(pool + "," + pool, 2);
@@ -381,7 +387,7 @@ TEST(StallsText, WhatIsNoStallWaits) {
 // As where a unit was asked for that has none.
 TEST(StallsText, WhatWasTypedAlreadyIsNoHint) {
   const std::string none = R"({"stalls": [], "not_told": {"work": 3, "unknown": 2}})";
-  EXPECT_EQ(text_of(none, false, true),
+  EXPECT_EQ(stalls_text_of(none, false, true),
             "no thread waits for so long of which nobody can tell what for\n"
             "left out on this host, though as long: 3 wait for work, 2 for what nobody can tell\n");
 }
@@ -390,8 +396,8 @@ TEST(StallsText, WhatWasTypedAlreadyIsNoHint) {
 TEST(StallsText, WhatIsToldAndWhatIsNotAreTwoGroups) {
   const std::string same = R"("for": "answer", "site": "http", "process": "w", "waits_on":
       {"on": "db"}})";
-  EXPECT_EQ(std::ranges::count(text_of(R"({"stalls": [{"told": true, )" + same +
-                                       R"(, {"told": false, )" + same + "]}"),
+  EXPECT_EQ(std::ranges::count(stalls_text_of(R"({"stalls": [{"told": true, )" + same +
+                                              R"(, {"told": false, )" + same + "]}"),
                                '\n'),
             1 + 2 + 1);
 }
@@ -400,16 +406,17 @@ TEST(StallsText, SaysOnceHowToSeeWhatIsHidden) {
   const std::string hidden =
       "arguments and paths are not shown: run with sudo, or log in, to see them\n";
   const std::string stall = R"({"comm": "a", "syscall": {"number": 0, "name": "read"}})";
-  EXPECT_THAT(text_of(R"({"addresses": false, "stalls": [)" + stall + "," + stall + "]}", true),
-              testing::EndsWith("    in         read(...)\n" + hidden));
-  EXPECT_THAT(text_of(R"({"addresses": true, "stalls": [)" + stall + "]}"),
+  EXPECT_THAT(
+      stalls_text_of(R"({"addresses": false, "stalls": [)" + stall + "," + stall + "]}", true),
+      testing::EndsWith("    in         read(...)\n" + hidden));
+  EXPECT_THAT(stalls_text_of(R"({"addresses": true, "stalls": [)" + stall + "]}"),
               testing::Not(HasSubstr(hidden)));
-  EXPECT_THAT(text_of(R"({"addresses": false, "stalls": [{"comm": "a", "syscall": null}]})"),
+  EXPECT_THAT(stalls_text_of(R"({"addresses": false, "stalls": [{"comm": "a", "syscall": null}]})"),
               testing::Not(HasSubstr(hidden)));
 }
 
 TEST(StallsText, WritesOutWhatATerminalWouldObey) {
-  const std::string text = text_of(R"({"stalls": [{
+  const std::string text = stalls_text_of(R"({"stalls": [{
     "state": "\u001b", "since": "\u001b", "pid": "\u001b", "tid": "\u001b", "comm": "\u001b[2J\n",
     "process": "\r", "cgroup": "\u001b", "reason": "\u001b",
     "syscall": {"name": "\u001b", "arguments": ["\u001b"]},
@@ -417,7 +424,7 @@ TEST(StallsText, WritesOutWhatATerminalWouldObey) {
                   "file": {"path": "\u001b", "fd": "\u001b", "device": "\u001b"},
                   "socket": "\u001b"},
     "stack": ["\u001b"], "woken_by": {"from": "\u001b", "tid": "\u001b", "comm": "\u001b"}}]})",
-                                   true);
+                                          true);
   EXPECT_THAT(text, HasSubstr("\\x1b[2J\\x0a"));
   EXPECT_TRUE(std::ranges::none_of(text, [](char c) { return c != '\n' && c >= 0 && c < 0x20; }));
   EXPECT_EQ(std::ranges::count(text, '\n'), 8);
@@ -425,11 +432,11 @@ TEST(StallsText, WritesOutWhatATerminalWouldObey) {
 
 TEST(StallsText, RefusesWhatIsNoListOfStalls) {
   for (const char* body : {"", "<html>", "[1]", "{}", "{\"stalls\": 1}", "\xff"}) {
-    EXPECT_EQ(text_of(body), "error: the answer is not a list of stalls of offcpud") << body;
+    EXPECT_EQ(stalls_text_of(body), "error: the answer is not a list of stalls of offcpud") << body;
   }
   // Anything may answer at an address: strange entries are shown as far as they go.
   EXPECT_THAT(
-      text_of(R"({"stalls": [1, null, [], {"comm": {}, "stack": 1, "duration_seconds": 1e300,
+      stalls_text_of(R"({"stalls": [1, null, [], {"comm": {}, "stack": 1, "duration_seconds": 1e300,
                           "waits_for": [], "syscall": {"arguments": {}}}]})"),
       HasSubstr("PROCESS/THREAD"));
 }

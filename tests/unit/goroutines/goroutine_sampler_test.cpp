@@ -18,7 +18,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using testing_go::FakeGo;
 
-constexpr const char* kRules =
+constexpr const char* kRuleOfWorkers =
     "sites:\n"
     "  - name: worker\n"
     "    for: work\n"
@@ -83,7 +83,7 @@ class GoroutineSamplerTest : public testing::Test {
   FakeClock clock_;
   test::FakeReader reader_;
   test::FilesInMemory files_;
-  SiteRulesBoard sites_{test::rules_of(kRules)};
+  SiteRulesBoard sites_{test::rules_of(kRuleOfWorkers)};
   std::shared_ptr<const View> view_;
   std::chrono::nanoseconds cpu_{0}, cost_{100'000};
   int looks_ = 0;

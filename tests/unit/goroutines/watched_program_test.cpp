@@ -16,7 +16,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using testing_go::FakeGo;
 
-constexpr const char* kRules =
+constexpr const char* kRulesOfWorkersAndNaps =
     "sites:\n"
     "  - name: worker\n"
     "    for: work\n"
@@ -51,7 +51,7 @@ class WatchedProgramTest : public testing::Test {
   FakeClock clock_;
   test::FakeReader reader_;
   test::FilesInMemory files_;
-  WaitClassifier classifier_{test::rules_of(kRules)};
+  WaitClassifier classifier_{test::rules_of(kRulesOfWorkersAndNaps)};
   std::optional<WatchedProgram> watched_;
 };
 

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kLimit = std::size_t{64} << 20;
 
 // In pieces of changing sizes.
-BodyStream body_of(const std::string& text) {
+BodyStream stream_of(const std::string& text) {
   return [text, done = std::size_t{0}](std::span<char> buffer) mutable {
     const std::size_t n = std::min({buffer.size(), text.size() - done, done % 7'919 + 1});
     text.copy(buffer.data(), n, done);
@@ -38,7 +38,7 @@ TEST(GzipStream, UnpacksToWhatWentIn) {
     const std::string text = size == 0 ? "" : some_text(size);
     for (const std::size_t buffer : {1U, 13U, 65'536U}) {
       if (buffer == 1 && size > 1'000) continue;
-      const std::string packed = test::read_all(gzip_stream(body_of(text)), buffer);
+      const std::string packed = test::read_all(gzip_stream(stream_of(text)), buffer);
       const auto unpacked = gunzip(packed, kLimit);
       ASSERT_TRUE(unpacked) << unpacked.error().message();
       EXPECT_EQ(*unpacked, text);
@@ -48,7 +48,7 @@ TEST(GzipStream, UnpacksToWhatWentIn) {
 
 TEST(GzipStream, IsSmallerAndEndsForEver) {
   const std::string text = some_text(300'000);
-  const BodyStream stream = gzip_stream(body_of(text));
+  const BodyStream stream = gzip_stream(stream_of(text));
   EXPECT_LT(test::read_all(stream).size(), text.size() / 2);
   std::array<char, 8> buffer{};
   EXPECT_EQ(stream(buffer), 0U);

@@ -9,7 +9,6 @@
 namespace offcpud {
 namespace {
 
-using Kind = MappedFile::Kind;
 using Outcome = OpenedFile::Outcome;
 using test::build_id;
 using testing::ElementsAre;
@@ -205,14 +204,14 @@ TEST_F(FileTableTest, RemoteFilesAreNotTriedAgain) {
 }
 
 TEST_F(FileTableTest, KindsOfMappings) {
-  EXPECT_EQ(table_.file_of(seen("//anon", {}))->kind, Kind::Anonymous);
+  EXPECT_EQ(table_.file_of(seen("//anon", {}))->kind, MappedFile::Kind::Anonymous);
   EXPECT_EQ(table_.file_of(seen("", {})), table_.file_of(seen("//anon", {})));
-  EXPECT_EQ(table_.file_of(seen("[anon: JIT]", {}))->kind, Kind::Anonymous);
-  EXPECT_EQ(table_.file_of(seen("[vdso]", {}))->kind, Kind::Vdso);
-  EXPECT_EQ(table_.file_of(seen("[uprobes]", {}))->kind, Kind::Other);
+  EXPECT_EQ(table_.file_of(seen("[anon: JIT]", {}))->kind, MappedFile::Kind::Anonymous);
+  EXPECT_EQ(table_.file_of(seen("[vdso]", {}))->kind, MappedFile::Kind::Vdso);
+  EXPECT_EQ(table_.file_of(seen("[uprobes]", {}))->kind, MappedFile::Kind::Other);
   EXPECT_EQ(table_.counts().unnamed, 0U);
   const auto unnamed = table_.file_of(seen("//toolong", {}));
-  EXPECT_EQ(unnamed->kind, Kind::File);
+  EXPECT_EQ(unnamed->kind, MappedFile::Kind::File);
   EXPECT_EQ(unnamed->object, nullptr);
   EXPECT_EQ(table_.counts().unnamed, 1U);
   EXPECT_EQ(table_.file_of(seen("//toolong", build_id(1)))->path, "");

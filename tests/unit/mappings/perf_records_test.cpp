@@ -11,7 +11,6 @@
 namespace offcpud {
 namespace {
 
-using Kind = MappingEvent::Kind;
 using test::PerfRecordBytes;
 
 constexpr MonotonicTime at(std::int64_t nanoseconds) {
@@ -28,7 +27,7 @@ TEST(PerfRecords, MappingWithBuildId) {
   EXPECT_EQ(parsed.consumed, ring.bytes().size());
   EXPECT_EQ(parsed.malformed, 0U);
   ASSERT_EQ(events.size(), 1U);
-  EXPECT_EQ(events[0].kind, Kind::Mapped);
+  EXPECT_EQ(events[0].kind, MappingEvent::Kind::Mapped);
   EXPECT_EQ(events[0].tgid, 42U);
   EXPECT_EQ(events[0].time, at(1000));
   EXPECT_EQ(events[0].begin, 0x7f0000001000U);
@@ -59,14 +58,14 @@ TEST(PerfRecords, ThreadsProcessesAndExecs) {
   std::vector<MappingEvent> events;
   EXPECT_EQ(parse_records(ring.bytes(), kAll, events).malformed, 0U);
   ASSERT_EQ(events.size(), 4U);  // a new name alone is of no interest
-  EXPECT_EQ(events[0].kind, Kind::Forked);
+  EXPECT_EQ(events[0].kind, MappingEvent::Kind::Forked);
   EXPECT_EQ(events[0].parent_tgid, 40U);
-  EXPECT_EQ(events[1].kind, Kind::Forked);
+  EXPECT_EQ(events[1].kind, MappingEvent::Kind::Forked);
   EXPECT_EQ(events[1].parent_tgid, 50U);
   EXPECT_EQ(events[1].tid, 51U);
-  EXPECT_EQ(events[2].kind, Kind::Executed);
+  EXPECT_EQ(events[2].kind, MappingEvent::Kind::Executed);
   EXPECT_EQ(events[2].time, at(4));
-  EXPECT_EQ(events[3].kind, Kind::Exited);
+  EXPECT_EQ(events[3].kind, MappingEvent::Kind::Exited);
 }
 
 TEST(PerfRecords, LossesAreToldUnknownTypesPassedOver) {
@@ -75,7 +74,7 @@ TEST(PerfRecords, LossesAreToldUnknownTypesPassedOver) {
   std::vector<MappingEvent> events;
   EXPECT_EQ(parse_records(ring.bytes(), kAll, events).malformed, 0U);
   ASSERT_EQ(events.size(), 1U);
-  EXPECT_EQ(events[0].kind, Kind::Lost);
+  EXPECT_EQ(events[0].kind, MappingEvent::Kind::Lost);
   EXPECT_EQ(events[0].lost, 17U);
 }
 

@@ -19,7 +19,7 @@ using test::hostile_view;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::vector<std::string> series_of(const std::string& text) {
+std::vector<std::string> lines_without_values(const std::string& text) {
   std::vector<std::string> series;
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) {
@@ -52,7 +52,7 @@ TEST(Exposition, NamesLabelsAndOrderAreTheSameInEveryScrape) {
   const auto first = hostile_view();
   const auto second = later(*first);
   EXPECT_NE(test::render(first), test::render(second));
-  EXPECT_EQ(series_of(test::render(first)), series_of(test::render(second)));
+  EXPECT_EQ(lines_without_values(test::render(first)), lines_without_values(test::render(second)));
 }
 
 TEST(Exposition, TheDaemonsOwnSeriesKeepTheirOrderWhenOthersCome) {
@@ -60,7 +60,7 @@ TEST(Exposition, TheDaemonsOwnSeriesKeepTheirOrderWhenOthersCome) {
   std::vector<std::string> before;
   for (int i = 0; i < 64; ++i) {
     metrics.set_feature("feature" + std::to_string(i * 37 % 64), true);
-    std::vector<std::string> now = series_of(test::text_of(metrics));
+    std::vector<std::string> now = lines_without_values(test::text_of(metrics));
     std::size_t met = 0;
     for (const std::string& series : now) met += met < before.size() && series == before[met];
     ASSERT_EQ(met, before.size()) << "after " << i << " features";

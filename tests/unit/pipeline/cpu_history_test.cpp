@@ -6,12 +6,13 @@
 #include <string>
 #include <utility>
 
+#include "support/times.h"
+
 namespace offcpud {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr std::uint64_t kSecond = 1'000'000'000;
+using test::kSecond;
 
 class CpuHistoryTest : public ::testing::Test {
  protected:

@@ -4,15 +4,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/times.h"
+#include "unit/pipeline/short_names.h"
+
 namespace offcpud {
 namespace {
 
 using namespace std::chrono_literals;
+using test::kDisk;
+using test::kNow;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
-
-constexpr std::size_t kDisk = OFFCPUD_BLOCKED_DISK;
-constexpr WallTime kNow(1'000'000s);
 
 FoundExemplar found(std::string cgroup, std::uint64_t duration_ns, std::uint64_t stack,
                     WallTime ended = kNow) {

@@ -3,15 +3,18 @@
 
 #include <gmock/gmock.h>
 
+#include "unit/pipeline/short_names.h"
+
 namespace offcpud {
 namespace {
 
 using namespace std::chrono_literals;
 using testing::SizeIs;
 
-constexpr auto kLock = static_cast<std::size_t>(WaitFor::Lock);
+using test::kLock;
+using test::kWork;
 
-GoroutineWaits waits(const std::string& cgroup, WaitFor wait_for, double seconds) {
+GoroutineWaits goroutine_waits(const std::string& cgroup, WaitFor wait_for, double seconds) {
   GoroutineWaits waits;
   waits.cgroup = cgroup;
   waits.wait_for = wait_for;
@@ -19,8 +22,8 @@ GoroutineWaits waits(const std::string& cgroup, WaitFor wait_for, double seconds
   return waits;
 }
 
-std::shared_ptr<const GoroutineWindow> window(std::vector<GoroutineWaits> waits,
-                                              MonotonicTime end = MonotonicTime(1h)) {
+std::shared_ptr<const GoroutineWindow> goroutine_window(std::vector<GoroutineWaits> waits,
+                                                        MonotonicTime end = MonotonicTime(1h)) {
   auto window = std::make_shared<GoroutineWindow>();
   window->begin = end - 10s;
   window->end = end;
@@ -34,27 +37,31 @@ std::string same(const std::string& cgroup) {
 
 TEST(GoroutineBook, AddsUpByCgroupAndWhatFor) {
   GoroutineBook book;
-  book.add(window({waits("/a", WaitFor::Lock, 2), waits("/a", WaitFor::Lock, 3),
-                   waits("/a", WaitFor::Work, 7), waits("/b", WaitFor::Timer, 1)}),
+  book.add(goroutine_window(
+               {goroutine_waits("/a", WaitFor::Lock, 2), goroutine_waits("/a", WaitFor::Lock, 3),
+                goroutine_waits("/a", WaitFor::Work, 7), goroutine_waits("/b", WaitFor::Timer, 1)}),
            same);
-  book.add(window({waits("/a", WaitFor::Lock, 0.5)}), same);
+  book.add(goroutine_window({goroutine_waits("/a", WaitFor::Lock, 0.5)}), same);
   ASSERT_TRUE(book.of("/a"));
   EXPECT_EQ((*book.of("/a"))[kLock], 5'500'000'000U);
-  EXPECT_EQ((*book.of("/a"))[static_cast<std::size_t>(WaitFor::Work)], 7'000'000'000U);
+  EXPECT_EQ((*book.of("/a"))[kWork], 7'000'000'000U);
   EXPECT_EQ((*book.of("/b"))[kLock], 0U);
   EXPECT_FALSE(book.of("/c"));
 }
 
 TEST(GoroutineBook, CountsWhereTheSeriesAre) {
   GoroutineBook book;
-  book.add(window({waits("/a", WaitFor::Lock, 2)}), [](const std::string&) { return "(other)"; });
+  book.add(goroutine_window({goroutine_waits("/a", WaitFor::Lock, 2)}),
+           [](const std::string&) { return "(other)"; });
   EXPECT_FALSE(book.of("/a"));
   EXPECT_EQ((*book.of("(other)"))[kLock], 2'000'000'000U);
 }
 
 TEST(GoroutineBook, FoldsWithoutLosingTime) {
   GoroutineBook book;
-  book.add(window({waits("/a", WaitFor::Lock, 2), waits("/(removed)", WaitFor::Lock, 1)}), same);
+  book.add(goroutine_window({goroutine_waits("/a", WaitFor::Lock, 2),
+                             goroutine_waits("/(removed)", WaitFor::Lock, 1)}),
+           same);
   book.fold("/a", "/(removed)");
   EXPECT_FALSE(book.of("/a"));
   EXPECT_EQ((*book.of("/(removed)"))[kLock], 3'000'000'000U);
@@ -64,7 +71,7 @@ TEST(GoroutineBook, FoldsWithoutLosingTime) {
 
 TEST(GoroutineBook, KeepsTheWindowsOfTheLastMinutes) {
   GoroutineBook book;
-  for (int i = 0; i < 100; ++i) book.add(window({}, MonotonicTime(1h + i * 10s)), same);
+  for (int i = 0; i < 100; ++i) book.add(goroutine_window({}, MonotonicTime(1h + i * 10s)), same);
   const auto windows = book.windows();
   ASSERT_THAT(windows, SizeIs(61));
   EXPECT_EQ(windows.back()->end, MonotonicTime(1h + 990s));
@@ -73,9 +80,10 @@ TEST(GoroutineBook, KeepsTheWindowsOfTheLastMinutes) {
 
 TEST(GoroutineBook, KeepsFewerLargeOnes) {
   GoroutineBook book;
-  GoroutineWaits large = waits("/a", WaitFor::Lock, 1);
+  GoroutineWaits large = goroutine_waits("/a", WaitFor::Lock, 1);
   large.function = std::string(GoroutineBook::kMostBytes / 4, 'f');
-  for (int i = 0; i < 20; ++i) book.add(window({large}, MonotonicTime(1h + i * 1s)), same);
+  for (int i = 0; i < 20; ++i)
+    book.add(goroutine_window({large}, MonotonicTime(1h + i * 1s)), same);
   EXPECT_THAT(book.windows(), SizeIs(3));
   EXPECT_EQ((*book.of("/a"))[kLock], 20'000'000'000U) << "the sums stay";
 }

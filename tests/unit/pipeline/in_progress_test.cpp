@@ -8,13 +8,14 @@
 
 #include "pipeline/thread_record.h"
 #include "support/thread_record.h"
+#include "support/times.h"
 
 namespace offcpud {
 namespace {
 
 using namespace std::chrono_literals;
+using test::kSecond;
 
-constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::array<std::chrono::milliseconds, 3> kBounds = {1s, 10s, 60s};
 
 std::string path_of(std::uint64_t id) {

@@ -10,16 +10,17 @@
 
 #include "pipeline/series_store.h"
 #include "support/fake_clock.h"
+#include "support/times.h"
 
 namespace offcpud {
 namespace {
 
 using namespace std::chrono_literals;
+using test::kMs;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
 
-constexpr std::uint64_t kMs = 1'000'000;
 using Times = std::map<std::string, std::uint64_t>;
 
 class KeptOffBookTest : public testing::Test {

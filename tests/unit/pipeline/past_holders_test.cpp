@@ -15,8 +15,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-HeldWait waits(std::uint32_t tid, std::uint32_t holder, const char* cgroup = "/a",
-               const char* of = "/a") {
+HeldWait held_wait(std::uint32_t tid, std::uint32_t holder, const char* cgroup = "/a",
+                   const char* of = "/a") {
   LockHolder by{.kind = LockKind::Mutex, .tid = holder};
   by.process.local_tgid = 100 + holder;
   HeldWait wait{.tid = tid, .since_ns = 5};
@@ -38,9 +38,9 @@ std::shared_ptr<const ExaminedWait> wait(WaitFor wait_for) {
 }
 
 TEST(PastHolders, OfEachTwoCgroupsTheOneForWhomMostWaitIsKept) {
-  const auto past = past_holders(
-      window_of({waits(1, 50), waits(2, 51), waits(3, 51), waits(4, 52, "/b"), waits(5, 51)}),
-      nullptr);
+  const auto past = past_holders(window_of({held_wait(1, 50), held_wait(2, 51), held_wait(3, 51),
+                                            held_wait(4, 52, "/b"), held_wait(5, 51)}),
+                                 nullptr);
   ASSERT_TRUE(past);
   const auto& held = past->window.held;
   ASSERT_EQ(held.size(), 2U);
@@ -54,13 +54,13 @@ TEST(PastHolders, OfEachTwoCgroupsTheOneForWhomMostWaitIsKept) {
 
 // Who waits for a mutex does not wait for the one who holds the GIL.
 TEST(PastHolders, OneOfTheGilIsKeptBesides) {
-  HeldWait gil = waits(3, 51);
+  HeldWait gil = held_wait(3, 51);
   LockHolder by = *gil.holder;
   by.kind = LockKind::PythonGil;
   gil.holder = std::make_shared<const LockHolder>(by);
   HeldWait again = gil;
   again.tid = 4;
-  const auto past = past_holders(window_of({waits(1, 50), gil, again}), nullptr);
+  const auto past = past_holders(window_of({held_wait(1, 50), gil, again}), nullptr);
   ASSERT_TRUE(past);
   const auto& held = past->window.held;
   ASSERT_EQ(held.size(), 2U);
@@ -71,10 +71,10 @@ TEST(PastHolders, OneOfTheGilIsKeptBesides) {
 }
 
 TEST(PastHolders, ADeadlockIsKeptBesideHoldersForWhomMoreWait) {
-  const std::vector<HeldWait> circle = {waits(1, 2), waits(2, 1)};
+  const std::vector<HeldWait> circle = {held_wait(1, 2), held_wait(2, 1)};
   const std::vector<Deadlock> deadlocks = {circle};
-  const auto past =
-      past_holders(window_of({circle[0], circle[1], waits(3, 50), waits(4, 50)}), &deadlocks);
+  const auto past = past_holders(
+      window_of({circle[0], circle[1], held_wait(3, 50), held_wait(4, 50)}), &deadlocks);
   ASSERT_TRUE(past);
   ASSERT_EQ(past->deadlocks.size(), 1U);
   ASSERT_EQ(past->window.held.size(), 2U) << "the circle";
@@ -85,7 +85,7 @@ TEST(PastHolders, ADeadlockIsKeptBesideHoldersForWhomMoreWait) {
 
 // 1 waits for 2, which waits for 3, which sleeps.
 TEST(PastHolders, WhatHoldersDidIsKeptWithoutStacks) {
-  auto window = window_of({waits(1, 2), waits(2, 3, "/b", "/c")});
+  auto window = window_of({held_wait(1, 2), held_wait(2, 3, "/b", "/c")});
   window->blocks = {{.tid = 1, .lasts = true, .wait = wait(WaitFor::Lock)},
                     {.tid = 2, .lasts = true, .wait = wait(WaitFor::Lock)},
                     {.tid = 3, .lasts = false, .wait = wait(WaitFor::Answer)},
@@ -111,9 +111,9 @@ TEST(PastHolders, WhatHoldersDidIsKeptWithoutStacks) {
 }
 
 TEST(PastHolders, AHolderThatWaitsLeadsToTheNext) {
-  const auto past = past_holders(
-      window_of({waits(1, 9), waits(2, 3), waits(3, 4), waits(5, 9), waits(6, 2, "/b", "/a")}),
-      nullptr);
+  const auto past = past_holders(window_of({held_wait(1, 9), held_wait(2, 3), held_wait(3, 4),
+                                            held_wait(5, 9), held_wait(6, 2, "/b", "/a")}),
+                                 nullptr);
   ASSERT_TRUE(past);
   const HeldWait* const next = past->window.find_held(2);
   ASSERT_NE(next, nullptr) << "for whom 6 waits";
@@ -123,7 +123,7 @@ TEST(PastHolders, AHolderThatWaitsLeadsToTheNext) {
 }
 
 TEST(PastHolders, AreKeptWithTheirWindow) {
-  auto window = window_of({waits(1, 2)});
+  auto window = window_of({held_wait(1, 2)});
   window->begin_at = MonotonicTime() + 1h;
   window->end_at = window->begin_at + 10s;
   PeerHistory history;

@@ -8,17 +8,15 @@
 #include "pipeline/taker.h"
 #include "pipeline/wait_history.h"
 #include "pipeline/waited_on.h"
+#include "support/times.h"
+#include "unit/pipeline/short_names.h"
 
 namespace offcpud {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr WallTime kNow(1'795'176'000s);
-
-std::shared_ptr<const SubjectLabels> labels(const char* cgroup) {
-  return std::make_shared<const SubjectLabels>(labels_of_cgroup(cgroup));
-}
+using test::kNow;
+using test::labels;
 
 // Steps end at 910 s, 920 s, ... 1000 s, which is now; other windows three seconds earlier.
 class PastView : public ::testing::Test {

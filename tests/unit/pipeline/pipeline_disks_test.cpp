@@ -10,13 +10,13 @@
 #include "support/fake_clock.h"
 #include "support/fake_reading_source.h"
 #include "support/temp_tree.h"
+#include "unit/pipeline/short_names.h"
 
 namespace offcpud {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr auto kSleep = OFFCPUD_BLOCKED_SLEEP;
+using test::kSleep;
 
 class PipelineDisksTest : public testing::Test {
  protected:

@@ -13,10 +13,12 @@
 #include "support/fake_clock.h"
 #include "support/fake_reading_source.h"
 #include "support/temp_tree.h"
+#include "unit/pipeline/short_names.h"
 
 namespace offcpud {
 
-inline constexpr auto kSleep = OFFCPUD_BLOCKED_SLEEP;
+using test::kSleep;
+
 inline constexpr std::uint64_t kShortLived = 1ULL << 40;  // no directory has this inode
 
 // A pipeline over a kernel that a test charges, and a hierarchy with a few cgroups.

@@ -12,12 +12,15 @@
 #include "kept_off.h"
 #include "pipeline/taker.h"
 #include "support/thread_record.h"
+#include "support/times.h"
 #include "unit/pipeline/pipeline_fixture.h"
 
 namespace offcpud {
 namespace {
 
 using namespace std::chrono_literals;
+using test::kMs;
+using test::kSecond;
 
 TEST_F(PipelineTest, NamesWhatExistsAtTheStart) {
   kernel_.charge(tree_.inode("system.slice/nginx.service"), kSleep, 1000, 2);
@@ -272,8 +275,6 @@ TEST_F(PipelineTest, AFailedReadLeavesTheSeriesAsTheyWere) {
   EXPECT_EQ(count(**pass(), "/system.slice/nginx.service"), 3U);
 }
 
-constexpr std::uint64_t kSecond = 1'000'000'000;
-
 TEST_F(PipelineTest, BeforeTheFirstWalkNothingIsSaidOfWaitsInProgress) {
   kernel_.charge(tree_.inode("user.slice"), kSleep, 1000);
   const auto view = pass();
@@ -339,7 +340,6 @@ TEST_F(PipelineTest, TheUnaccountedRatioIsThatOfTheTimeBetweenTwoWalks) {
 TEST_F(PipelineTest, NamesWhoKeptACgroupOffTheCpu) {
   const std::uint64_t nginx = tree_.inode("system.slice/nginx.service");
   const std::uint64_t users = tree_.inode("user.slice");
-  constexpr std::uint64_t kMs = 1'000'000;
   kernel_.run(nginx, 1);
   kernel_.run(users, 1);
   kernel_.keep_off(nginx, users, 5 * kMs);

@@ -9,11 +9,18 @@
 #include <vector>
 
 #include "support/thread_walks.h"
+#include "unit/pipeline/short_names.h"
 
 namespace offcpud {
 namespace {
 
+using test::kDisk;
+using test::kKernel;
+using test::kPoll;
+using test::kPreempted;
 using test::kSecond;
+using test::kWakeup;
+using test::labels;
 using test::thread;
 using test::ThreadRecord;
 using test::waits;
@@ -21,12 +28,6 @@ using test::walk_at;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-constexpr auto kDisk = OFFCPUD_BLOCKED_DISK;
-constexpr auto kKernel = OFFCPUD_BLOCKED_KERNEL;
-constexpr auto kPoll = OFFCPUD_BLOCKED_POLL;
-constexpr auto kWakeup = OFFCPUD_RUNQ_WAKEUP;
-constexpr auto kPreempted = OFFCPUD_RUNQ_PREEMPTED;
 
 class ProcessTableTest : public ::testing::Test {
  protected:
@@ -47,10 +48,6 @@ class ProcessTableTest : public ::testing::Test {
   void counted(std::uint32_t tgid, offcpud_hist_kind kind, std::vector<double> seconds) {
     histograms_[{tgid, kSecond}][kind] = waits(std::move(seconds));
   }
-  static std::shared_ptr<const SubjectLabels> labels(const std::string& cgroup) {
-    return std::make_shared<const SubjectLabels>(labels_of_cgroup(cgroup));
-  }
-
   std::map<std::uint64_t, std::shared_ptr<const SubjectLabels>> labels_{{1, labels("/a.service")},
                                                                         {2, labels("/b.service")}};
   std::map<ProcessIdentity, KindHistograms> histograms_;

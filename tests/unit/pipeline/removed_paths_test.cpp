@@ -4,15 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/times.h"
+
 namespace offcpud {
 namespace {
 
+using test::at;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-MonotonicTime at(int seconds) {
-  return MonotonicTime(std::chrono::seconds(seconds));
-}
 
 TEST(RemovedPaths, LingerInTheOrderInWhichTheyWent) {
   RemovedPaths removed;

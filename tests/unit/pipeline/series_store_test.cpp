@@ -4,12 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "support/fake_reading_source.h"
+#include "unit/pipeline/short_names.h"
 
 namespace offcpud {
 namespace {
 
-constexpr auto kSleep = OFFCPUD_BLOCKED_SLEEP;
-constexpr auto kDisk = OFFCPUD_BLOCKED_DISK;
+using test::kDisk;
+using test::kSleep;
 
 class SeriesStoreTest : public testing::Test {
  protected:

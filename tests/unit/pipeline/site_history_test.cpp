@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-SiteWaits waits(std::uint32_t pid, const char* cgroup, WaitFor wait_for, const char* site) {
+SiteWaits site_waits(std::uint32_t pid, const char* cgroup, WaitFor wait_for, const char* site) {
   return {.pid = pid,
           .cgroup = cgroup,
           .wait_for = wait_for,
@@ -33,9 +33,10 @@ std::shared_ptr<WaitWindow> window(std::chrono::seconds begin, std::chrono::seco
 TEST(SiteHistory, SumsTheProcessesOfACgroup) {
   SiteHistory history;
   auto first = window(10s, 20s);
-  first->sites = {waits(3, "/a", WaitFor::Lock, "mutex"), waits(5, "/a", WaitFor::Lock, "mutex"),
-                  waits(5, "/b", WaitFor::Lock, "mutex"), waits(7, "/a", WaitFor::Lock, "row"),
-                  waits(3, "/a", WaitFor::Work, "loop"),  waits(5, "/a", WaitFor::Work, "pool")};
+  first->sites = {
+      site_waits(3, "/a", WaitFor::Lock, "mutex"), site_waits(5, "/a", WaitFor::Lock, "mutex"),
+      site_waits(5, "/b", WaitFor::Lock, "mutex"), site_waits(7, "/a", WaitFor::Lock, "row"),
+      site_waits(3, "/a", WaitFor::Work, "loop"),  site_waits(5, "/a", WaitFor::Work, "pool")};
   first->lost_ns = 900;  // whole blocks, most of them before the window
   first->lost_within_ns = 9;
   history.add(first);
@@ -89,7 +90,7 @@ TEST(SiteHistory, AHostWithManyUnitsHasAllMinutes) {
     auto large = window(at, at + 10s);
     for (int unit = 0; unit < 300; ++unit) {
       for (const WaitFor wait_for : {WaitFor::Lock, WaitFor::Work, WaitFor::Timer}) {
-        large->sites.push_back(waits(1, service(unit).c_str(), wait_for, "pthread-mutex"));
+        large->sites.push_back(site_waits(1, service(unit).c_str(), wait_for, "pthread-mutex"));
       }
     }
     history.add(large);
@@ -105,11 +106,11 @@ TEST(SiteHistory, TheRowsOfAWindowAreBoundedAndNoTimeIsLost) {
   for (auto at = 0s; at < 700s; at += 10s) {
     auto large = window(at, at + 10s);
     for (int cgroup = 0; cgroup < 5'000; ++cgroup) {
-      large->sites.push_back(waits(1, service(cgroup).c_str(), WaitFor::Work, ""));
+      large->sites.push_back(site_waits(1, service(cgroup).c_str(), WaitFor::Work, ""));
     }
-    large->sites.push_back(waits(2, "/lock", WaitFor::Lock, "mutex"));
+    large->sites.push_back(site_waits(2, "/lock", WaitFor::Lock, "mutex"));
     large->sites.back().time.ns = 0.5e9;
-    large->sites.push_back(waits(2, "/loop", WaitFor::Work, ""));
+    large->sites.push_back(site_waits(2, "/loop", WaitFor::Work, ""));
     large->sites.back().time.ns = 2e9;
     history.add(large);
   }
@@ -136,7 +137,7 @@ TEST(SiteHistory, LongTextsThatChangeCostHistory) {
     for (int i = 0; i < 1'000; ++i) {
       const std::string path = "/" + std::to_string(at.count() + i % 10) + std::to_string(i);
       large->sites.push_back(
-          waits(1, (path + std::string(3'000, 'x')).c_str(), WaitFor::Lock, "m"));
+          site_waits(1, (path + std::string(3'000, 'x')).c_str(), WaitFor::Lock, "m"));
     }
     history.add(large);
   }

@@ -13,12 +13,12 @@
 #include "base/hist_kind.h"
 #include "pipeline/stall_log.h"
 #include "support/fake_clock.h"
+#include "support/times.h"
 
 namespace offcpud::test {
 
 using namespace std::chrono_literals;
 
-inline constexpr std::uint64_t kSecond = 1'000'000'000;
 inline constexpr std::uint64_t kCgroup = 7;
 
 inline std::uint64_t ns(MonotonicTime time) {

@@ -8,19 +8,18 @@
 #include <vector>
 
 #include "pipeline/stall.h"
+#include "support/times.h"
+#include "unit/pipeline/short_names.h"
 
 namespace offcpud {
 namespace {
 
-constexpr std::uint64_t kSecond = 1'000'000'000;
-constexpr auto kLock = static_cast<std::size_t>(WaitFor::Lock);
-constexpr auto kAnswer = static_cast<std::size_t>(WaitFor::Answer);
-constexpr auto kStorage = static_cast<std::size_t>(WaitFor::Storage);
-constexpr auto kUnknown = static_cast<std::size_t>(WaitFor::Unknown);
-
-std::shared_ptr<const SubjectLabels> labels(const std::string& cgroup) {
-  return std::make_shared<const SubjectLabels>(labels_of_cgroup(cgroup));
-}
+using test::kAnswer;
+using test::kLock;
+using test::kSecond;
+using test::kStorage;
+using test::kUnknown;
+using test::labels;
 
 std::shared_ptr<const Stall> stall(const char* cgroup, std::optional<WaitFor> wait_for,
                                    std::uint64_t seconds, bool ended = false) {

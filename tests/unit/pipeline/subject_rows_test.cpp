@@ -5,10 +5,12 @@
 
 #include <string>
 
+#include "unit/pipeline/short_names.h"
+
 namespace offcpud {
 namespace {
 
-constexpr auto kPoll = OFFCPUD_BLOCKED_POLL;
+using test::kPoll;
 
 CgroupReading running(std::uint64_t cgroup_id, std::uint64_t ns) {
   CgroupReading reading;

@@ -8,16 +8,16 @@
 #include <vector>
 
 #include "support/thread_walks.h"
+#include "unit/pipeline/short_names.h"
 
 namespace offcpud {
 namespace {
 
+using test::kDisk;
 using test::kSecond;
+using test::kWakeup;
 using test::thread;
 using test::walk_at;
-
-constexpr auto kDisk = OFFCPUD_BLOCKED_DISK;
-constexpr auto kWakeup = OFFCPUD_RUNQ_WAKEUP;
 
 std::uint64_t total(const ThreadInterval& interval) {
   return std::accumulate(interval.waited_ns.begin(), interval.waited_ns.end(), std::uint64_t{0});

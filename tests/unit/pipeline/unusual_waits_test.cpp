@@ -9,20 +9,16 @@
 
 #include "pipeline/stall.h"
 #include "support/fake_clock.h"
+#include "unit/pipeline/short_names.h"
 
 namespace offcpud {
 namespace {
 
 using namespace std::chrono_literals;
+using test::labels;
 
 std::uint64_t ns(std::chrono::nanoseconds time) {
   return static_cast<std::uint64_t>(time.count());
-}
-
-std::shared_ptr<const SubjectLabels> labels(const char* cgroup) {
-  auto labels = std::make_shared<SubjectLabels>();
-  labels->cgroup = cgroup;
-  return labels;
 }
 
 // One cgroup and one thread of it whose wait nobody can tell.

@@ -10,16 +10,18 @@
 #include <vector>
 
 #include "support/thread_walks.h"
+#include "unit/pipeline/short_names.h"
 
 namespace offcpud {
 namespace {
 
 using namespace std::chrono_literals;
+using test::kDisk;
+using test::kLock;
+using test::kPoll;
 using test::kSecond;
+using test::kWork;
 using test::waits;
-
-constexpr auto kDisk = OFFCPUD_BLOCKED_DISK;
-constexpr auto kPoll = OFFCPUD_BLOCKED_POLL;
 
 SubjectSeries row(const std::string& cgroup) {
   SubjectSeries row;
@@ -139,8 +141,6 @@ TEST_F(WaitHistoryTest, AStepHasTheLengthsOfWhatWaitsWereFor) {
     *histogram += *waits(seconds);
     return histogram;
   };
-  constexpr auto kLock = static_cast<std::size_t>(WaitFor::Lock);
-  constexpr auto kWork = static_cast<std::size_t>(WaitFor::Work);
   SubjectSeries quiet = row("/a"), busy = row("/b");
   busy.waits[kLock] = estimated({1});
   pass(0s, {quiet, busy});

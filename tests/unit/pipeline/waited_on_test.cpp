@@ -12,8 +12,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-PeerWaits waits(const std::string& on, double ns, WaitFor wait_for = WaitFor::Answer,
-                const std::string& cgroup = "/a") {
+PeerWaits peer_waits(const std::string& on, double ns, WaitFor wait_for = WaitFor::Answer,
+                     const std::string& cgroup = "/a") {
   PeerWaits row;
   row.cgroup = cgroup;
   row.wait_for = wait_for;
@@ -49,10 +49,10 @@ class WaitedOnTest : public testing::Test {
 };
 
 TEST_F(WaitedOnTest, AddsUpByWhatForAndOn) {
-  add(waits("redis.service", 5));
-  add(waits("redis.service", 7));
-  add(waits("redis.service", 9, WaitFor::Work));
-  add(waits("(unknown)", 1));
+  add(peer_waits("redis.service", 5));
+  add(peer_waits("redis.service", 7));
+  add(peer_waits("redis.service", 9, WaitFor::Work));
+  add(peer_waits("(unknown)", 1));
   const auto rows = store_.of("/a");
   ASSERT_TRUE(rows);
   ASSERT_EQ(rows->size(), 3U);
@@ -65,18 +65,18 @@ TEST_F(WaitedOnTest, AddsUpByWhatForAndOn) {
 }
 
 TEST_F(WaitedOnTest, AHundredThousandAddressesAreOther) {
-  for (int i = 0; i < 100'000; ++i) add(waits(remote(i), 1));
+  for (int i = 0; i < 100'000; ++i) add(peer_waits(remote(i), 1));
   const auto sums = shown(store_);
   EXPECT_EQ(sums.size(), WaitedOnStore::kMostOfCgroup + 1);
   EXPECT_EQ(sum_of(sums), 100'000U);
 }
 
 TEST_F(WaitedOnTest, OneThatIsMuchLongerOfLateTakesAPlaceAndNothingGoesDown) {
-  for (int i = 0; i < 50; ++i) add(waits(remote(i), 100));
+  for (int i = 0; i < 50; ++i) add(peer_waits(remote(i), 100));
   std::map<std::string, std::uint64_t> before = shown(store_);
   for (int i = 0; i < 20; ++i) {
     now_ += 10s;
-    add(waits("late.service", 50));
+    add(peer_waits("late.service", 50));
     const auto after = shown(store_);
     EXPECT_EQ(sum_of(after), 5'000U + 50U * static_cast<unsigned>(i + 1));
     for (const auto& [on, ns] : before) {
@@ -92,27 +92,27 @@ TEST_F(WaitedOnTest, OneThatIsMuchLongerOfLateTakesAPlaceAndNothingGoesDown) {
 }
 
 TEST_F(WaitedOnTest, OneThatIsAsLongDoesNot) {
-  for (int i = 0; i < 50; ++i) add(waits(remote(i), 100));
-  add(waits("late.service", 100));
+  for (int i = 0; i < 50; ++i) add(peer_waits(remote(i), 100));
+  add(peer_waits("late.service", 100));
   EXPECT_FALSE(shown(store_).contains("late.service"));
 }
 
 TEST_F(WaitedOnTest, ManyCgroupsLeaveOthersTheirShare) {
   for (int cgroup = 0; cgroup < 1'000; ++cgroup) {
     for (int i = 0; i < 50; ++i) {
-      add(waits(remote(i), 1'000, WaitFor::Answer, "/user/" + std::to_string(cgroup)));
+      add(peer_waits(remote(i), 1'000, WaitFor::Answer, "/user/" + std::to_string(cgroup)));
     }
   }
   EXPECT_EQ(store_.size(), WaitedOnStore::kMost);
-  for (int i = 0; i < 5; ++i) add(waits(remote(i), 1));
+  for (int i = 0; i < 5; ++i) add(peer_waits(remote(i), 1));
   EXPECT_EQ(store_.size(), WaitedOnStore::kMost);
   EXPECT_EQ(shown(store_).size(), 5U) << "no time of it is other";
 }
 
 TEST_F(WaitedOnTest, FoldedOnesAddToTheirSuccessor) {
-  add(waits("redis.service", 5));
-  add(waits("(unknown)", 2));
-  add(waits("redis.service", 1, WaitFor::Answer, "/(removed)"));
+  add(peer_waits("redis.service", 5));
+  add(peer_waits("(unknown)", 2));
+  add(peer_waits("redis.service", 1, WaitFor::Answer, "/(removed)"));
   store_.fold("/a", "/(removed)", now_);
   EXPECT_EQ(store_.of("/a"), nullptr);
   EXPECT_EQ(shown(store_, "/(removed)"),
@@ -132,10 +132,10 @@ TEST(PeerHistory, SumsWindowsSinceThen) {
   PeerHistory history;
   const MonotonicTime start = MonotonicTime() + 1h;
   for (int i = 0; i < 6; ++i) {
-    history.add(window_of(
-        {waits("redis.service", 10), waits("redis.service", 1),
-         waits("db.service", 4, WaitFor::Storage), waits("db.service", 100, WaitFor::Answer, "/b")},
-        start + i * 10s, start + (i + 1) * 10s));
+    history.add(window_of({peer_waits("redis.service", 10), peer_waits("redis.service", 1),
+                           peer_waits("db.service", 4, WaitFor::Storage),
+                           peer_waits("db.service", 100, WaitFor::Answer, "/b")},
+                          start + i * 10s, start + (i + 1) * 10s));
   }
   const auto windows = history.windows();
   ASSERT_EQ(windows.size(), 6U);
@@ -151,9 +151,9 @@ TEST(PeerHistory, SumsWindowsSinceThen) {
 TEST(PeerHistory, KeepsWhatWasForChildren) {
   PeerHistory history;
   const MonotonicTime start = MonotonicTime() + 1h;
-  PeerWaits build = waits("build.service", 10);
+  PeerWaits build = peer_waits("build.service", 10);
   build.child.ns = 4;
-  history.add(window_of({build, build, waits("redis.service", 3)}, start, start + 10s));
+  history.add(window_of({build, build, peer_waits("redis.service", 3)}, start, start + 10s));
   const auto windows = history.windows();
   ASSERT_EQ(windows.back()->rows.size(), 2U);
   EXPECT_EQ(windows.back()->rows[0].on, "build.service");
@@ -167,7 +167,7 @@ TEST(PeerHistory, KeepsTenMinutesAndTheLongestRows) {
   const MonotonicTime start = MonotonicTime() + 1h;
   for (int i = 0; i < 100; ++i) {
     std::vector<PeerWaits> many;
-    for (int k = 0; k < 3'000; ++k) many.push_back(waits(remote(k), k < 10 ? 1e6 : 1));
+    for (int k = 0; k < 3'000; ++k) many.push_back(peer_waits(remote(k), k < 10 ? 1e6 : 1));
     history.add(window_of(std::move(many), start + i * 10s, start + (i + 1) * 10s));
   }
   const auto windows = history.windows();

@@ -13,6 +13,9 @@
 
 namespace offcpud::testing_python {
 
+// The number of its process.
+inline constexpr std::uint32_t kProcess = 40;
+
 // The memory of a process with a CPython: a library that exports what it does, threads, their
 // frames and code.
 class FakePython : public testing_jit::FakeMemory {
@@ -76,5 +79,8 @@ class FakePython : public testing_jit::FakeMemory {
   std::vector<std::uint64_t> frames_;
   std::uint64_t state_ = 0, gil_ = 0;
 };
+
+// Where a C function that runs Python has a local variable.
+inline constexpr std::uint64_t kHost = FakePython::kStack + 0x800;
 
 }  // namespace offcpud::testing_python

@@ -12,9 +12,10 @@ namespace offcpud {
 namespace {
 
 using testing_python::FakePython;
+using testing_python::kHost;
 using End = PythonFrames::End;
 
-constexpr std::uint64_t kHost = FakePython::kStack + 0x800, kOuterHost = kHost + 0x1000;
+constexpr std::uint64_t kOuterHost = kHost + 0x1000;
 
 PythonRuntime runtime_of(const FakePython& python) {
   return {.layout = &python.layout(),

@@ -14,8 +14,9 @@ namespace offcpud {
 namespace {
 
 using testing_python::FakePython;
+using testing_python::kProcess;
 
-constexpr std::uint32_t kProcess = 17, kThread = 4711;
+constexpr std::uint32_t kThread = 4711;
 
 // A Python whose last thread holds the GIL.
 class HeldGil {

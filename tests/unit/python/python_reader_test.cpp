@@ -12,11 +12,10 @@ namespace offcpud {
 namespace {
 
 using testing_python::FakePython;
+using testing_python::kHost;
+using testing_python::kProcess;
 using testing_python::LineSample;
 using End = PythonFrames::End;
-
-constexpr std::uint64_t kHost = FakePython::kStack + 0x800;
-constexpr std::uint32_t kProcess = 17;
 
 class PythonReader {
  public:

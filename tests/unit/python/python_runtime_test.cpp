@@ -12,8 +12,7 @@ namespace offcpud {
 namespace {
 
 using testing_python::FakePython;
-
-constexpr std::uint32_t kProcess = 17;
+using testing_python::kProcess;
 
 FoundPython found_in(FakePython& python, const std::string& name) {
   return find_python(MemoryWords(python, kProcess), FakePython::kBase, name);

@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "support/fake_clock.h"
+#include "unit/reader/accounts.h"
 
 namespace offcpud {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr Account kMallory = 1000, kAlice = 1001;
+using test::kAlice;
+using test::kMallory;
 
 TEST(HungReaders, CountThoseThatHaveNotEnded) {
   HungReaders readers;

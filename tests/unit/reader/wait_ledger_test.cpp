@@ -4,14 +4,17 @@
 #include <gtest/gtest.h>
 
 #include "support/fake_clock.h"
+#include "unit/reader/accounts.h"
 
 namespace offcpud {
 namespace {
 
 using namespace std::chrono_literals;
+using test::kAlice;
+using test::kMallory;
 
 constexpr auto kHang = 200ms;
-constexpr Account kMallory = 1000, kAlice = 1001, kRoot = 0;
+constexpr Account kRoot = 0;
 
 struct WaitLedgerTest : testing::Test {
   FakeClock clock;

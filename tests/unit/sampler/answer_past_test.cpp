@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include "support/times.h"
+
 namespace offcpud {
 namespace {
 
+using test::kMs;
+using test::kSecond;
 using Habit = AnswerPast::Habit;
-
-constexpr std::uint64_t kMs = 1'000'000, kSecond = 1'000 * kMs;
 
 // So many answers after `ms`, `apart` seconds from the end of one to the end of the next.
 void answers(AnswerPast& past, int count, std::uint64_t ms, std::uint64_t apart = 1) {

@@ -69,7 +69,7 @@ inline BlockFilter only_pid(std::uint32_t pid) {
 }
 
 inline const auto kSelf = static_cast<std::uint32_t>(::getpid());
-inline constexpr std::uint32_t kOther = 1;  // a process that exists
+inline constexpr std::uint32_t kOtherProcess = 1;  // a process that exists
 
 // As a rule of wait sites names them.
 inline constexpr const char* kAllReasons =
@@ -135,7 +135,7 @@ class BlockAccountingTest : public testing::Test {
   SleeperStacks sleepers_{nullptr, memory_};
   HolderFinder holders_{memory_};
   PythonStacks* python_ = nullptr;
-  KnownCgroups cgroups_{{cgroup_of(kSelf), "self"}, {cgroup_of(kOther), "other"}};
+  KnownCgroups cgroups_{{cgroup_of(kSelf), "self"}, {cgroup_of(kOtherProcess), "other"}};
   Outcomes snapshots_, profiles_;
   std::vector<std::chrono::nanoseconds> adapted_;
   std::vector<std::string> warned_;

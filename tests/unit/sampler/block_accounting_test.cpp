@@ -36,12 +36,12 @@ TEST_F(BlockAccountingTest, WindowsOfExaminedWaitsFollowOneAnother) {
   options_.interval = 60s;
   start();
   kernel_.block(kSelf);
-  kernel_.block(kOther);
+  kernel_.block(kOtherProcess);
   profile(5s, only_pid(kSelf));
   kernel_.lost = {.ns = 700, .whole_ns = 900};
   run(21s);
   settle();  // no more than two windows may wait
-  kernel_.wake(kOther);
+  kernel_.wake(kOtherProcess);
   kernel_.sample(3, 4us);
   run(10s);
   settle();
@@ -97,9 +97,9 @@ TEST_F(BlockAccountingTest, ALateTickMakesTheSnapshotLonger) {
 TEST_F(BlockAccountingTest, ABlockThatSpansSnapshotsIsAccountedOnce) {
   start();
   run(3s);
-  kernel_.block(kOther);
+  kernel_.block(kOtherProcess);
   run(25s);
-  kernel_.wake(kOther);
+  kernel_.wake(kOtherProcess);
   run(12s);
   settle();
   EXPECT_THAT(times(snapshots_.snapshots), ElementsAre(7s, 10s, 8s, 0s));
@@ -115,7 +115,7 @@ TEST_F(BlockAccountingTest, NewRulesHoldFromTheNextSnapshotOn) {
     sites_->publish(test::rules_of("sites: [{" + rule + ", reason: '" + kAllReasons + "'}]"));
   };
   start();
-  kernel_.block(kOther);
+  kernel_.block(kOtherProcess);
   run(10s);
   settle();
   put_in_force("name: one, for: lock");
@@ -138,7 +138,7 @@ TEST_F(BlockAccountingTest, AProfileTakesItsOwnBesideASnapshot) {
   start();
   EXPECT_EQ(accounting_->tick_interval(), 250ms);
   kernel_.block(kSelf);
-  kernel_.block(kOther);
+  kernel_.block(kOtherProcess);
   run(3s);
   profile(2s, only_pid(kSelf));
   EXPECT_EQ(accounting_->tick_interval(), 50ms);
@@ -175,10 +175,10 @@ TEST_F(BlockAccountingTest, AYoungBlockIsInTheProfileThatEndsAndOnceInTheSnapsho
   start();
   profile(1s, {});
   run(900ms);
-  kernel_.block(kOther);
+  kernel_.block(kOtherProcess);
   run(100ms);
   run(50ms);
-  kernel_.wake(kOther);
+  kernel_.wake(kOtherProcess);
   run(9s);
   settle();
   ASSERT_THAT(profiles_.snapshots, SizeIs(1));
@@ -192,8 +192,8 @@ TEST_F(BlockAccountingTest, AYoungBlockThatEndsWhileTheProfileDoesIsInItOnce) {
   start();
   profile(1s, {});
   run(900ms);
-  kernel_.block(kOther);
-  kernel_.after_walk = [this] { kernel_.wake(kOther); };
+  kernel_.block(kOtherProcess);
+  kernel_.after_walk = [this] { kernel_.wake(kOtherProcess); };
   run(100ms);
   run(9s);
   settle();
@@ -268,7 +268,7 @@ TEST_F(BlockAccountingTest, WaitsAreNotWalkedForInEachTickWhileNamingHangs) {
 
 TEST_F(BlockAccountingTest, StoppingEndsAllWindowsBeforeTheirTime) {
   start();
-  kernel_.block(kOther);
+  kernel_.block(kOtherProcess);
   run(3s);
   profile(5s, {});
   run(1s);
@@ -328,7 +328,7 @@ TEST_F(BlockAccountingTest, AnotherLengthHoldsForTheSnapshotThatIsOpen) {
 TEST_F(BlockAccountingTest, AWindowEndsWhileMappingsAreFollowedForLong) {
   start();
   run(9s);
-  kernel_.block(kOther);
+  kernel_.block(kOtherProcess);
   addresses_.in_the_middle = [this] {
     clock_.advance(100ms);
     accounting_->keep_time();
@@ -348,7 +348,7 @@ TEST_F(BlockAccountingTest, AWindowEndsWhileMappingsAreFollowedForLong) {
 TEST_F(BlockAccountingTest, WhatTheKernelDoesNotGiveIsWarnedOf) {
   start();
   kernel_.failure = Error("no");
-  kernel_.block(kOther);
+  kernel_.block(kOtherProcess);
   kernel_.sample(1);
   run(10s);
   settle();

@@ -12,14 +12,16 @@
 #include <vector>
 
 #include "support/known_cgroups.h"
+#include "support/times.h"
+#include "unit/sampler/web_and_db.h"
 
 namespace offcpud {
 namespace {
 
+using test::kDb;
+using test::kMs;
+using test::kWeb;
 using End = ChainWaits::End;
-
-constexpr std::uint64_t kMs = 1'000'000;
-constexpr std::uint64_t kWeb = 11, kDb = 12;  // ids of cgroups
 
 // Thread `tid` of `cgroup` waited from `since` to `until` (ms) for an answer of thread `on` of
 // `of`.

@@ -18,12 +18,13 @@ namespace offcpud {
 namespace {
 
 using testing_python::FakePython;
+using testing_python::kProcess;
 using namespace std::chrono_literals;
 
-constexpr std::uint32_t kProcess = 40, kHolder = 41, kInnerHolder = 2;
+constexpr std::uint32_t kHolder = 41, kInnerHolder = 2;
 
 // A kernel in which the holder lives.
-class Kernel final : public test::IdleStackSource {
+class OwnersOfKernel final : public test::IdleStackSource {
  public:
   Result<std::vector<offcpud_owner>> find_owners(std::span<const std::uint64_t> keys) override {
     ++walks;
@@ -114,7 +115,7 @@ class GilLooksTest : public testing::Test {
 
   FakePython python_{12};
   FakeClock clock_;
-  Kernel kernel_;
+  OwnersOfKernel kernel_;
   // Processes are their users'.
   std::function<ShareOwner(std::uint32_t)> users_ = [](std::uint32_t process) {
     return ShareOwner(process);

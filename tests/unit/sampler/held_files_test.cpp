@@ -9,8 +9,6 @@
 namespace offcpud {
 namespace {
 
-using std::chrono::seconds;
-
 UniqueFd some_file() {
   return UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
 }
@@ -56,16 +54,16 @@ TEST(HeldFiles, ClosesWhatIsOldAndKeepsWhatIsNew) {
   held.close_old(start);
   held.hold(1, some_file());
   held.hold_copy(1, some_file());
-  held.close_old(start + seconds(9));
+  held.close_old(start + std::chrono::seconds(9));
   EXPECT_EQ(held.size(), 2U);
-  held.close_old(start + seconds(10));
+  held.close_old(start + std::chrono::seconds(10));
   EXPECT_EQ(held.size(), 2U) << "it may have come a moment ago";
   held.hold(2, some_file());
-  held.close_old(start + seconds(20));
+  held.close_old(start + std::chrono::seconds(20));
   EXPECT_EQ(held.size(), 1U);
   EXPECT_FALSE(held.take(1));
   EXPECT_TRUE(held.take(2));
-  held.close_old(start + seconds(60));
+  held.close_old(start + std::chrono::seconds(60));
   EXPECT_EQ(held.size(), 0U);
 }
 
@@ -75,9 +73,9 @@ TEST(HeldFiles, CopiesThatComeLaterMakeNothingNew) {
   const MonotonicTime start{std::chrono::hours(1)};
   held.close_old(start);
   held.hold(1, some_file());
-  held.close_old(start + seconds(10));
+  held.close_old(start + std::chrono::seconds(10));
   held.hold_copy(1, some_file());
-  EXPECT_EQ(held.close_old(start + seconds(20)), 1U);
+  EXPECT_EQ(held.close_old(start + std::chrono::seconds(20)), 1U);
   EXPECT_EQ(held.size(), 0U);
 }
 

@@ -12,12 +12,11 @@
 #include <vector>
 
 #include "support/fake_clock.h"
+#include "support/times.h"
 #include "unit/sampler/fake_stack_source.h"
 
 namespace offcpud::test {
 namespace {
-
-constexpr std::uint64_t kSecond = 1'000'000'000;
 
 // A kernel in which these threads live.
 class ThreadsOfKernel final : public IdleStackSource {

@@ -8,7 +8,7 @@
 namespace offcpud {
 namespace {
 
-constexpr std::uint32_t kVictim = 20, kFirst = 1000;
+constexpr std::uint32_t kVictim = 20, kFirstOfCrowd = 1000;
 constexpr std::uint32_t kAttacker = 65534;
 
 struct KernelRoomCrowdTest : KernelRoomTest {
@@ -36,20 +36,20 @@ struct KernelRoomCrowdTest : KernelRoomTest {
 };
 
 TEST_F(KernelRoomCrowdTest, LoopsOfExecutionTakeNoPlaces) {
-  for (int i = 0; i < 100; ++i) attackers_execute(kFirst, 100);
+  for (int i = 0; i < 100; ++i) attackers_execute(kFirstOfCrowd, 100);
   executes(kVictim);
-  attackers_execute(kFirst, 100);
+  attackers_execute(kFirstOfCrowd, 100);
   EXPECT_LE(steps_of_victim(50), 3);
 }
 
 TEST_F(KernelRoomCrowdTest, ManyWhoCameBeforeDoNotDelayOne) {
-  attackers_execute(kFirst, 4000);
+  attackers_execute(kFirstOfCrowd, 4000);
   executes(kVictim);
   EXPECT_LE(steps_of_victim(50), 3);
 }
 
 TEST_F(KernelRoomCrowdTest, ThoseWhoComeLaterDoNotDelayOneForGood) {
-  attackers_execute(kFirst, 100);
+  attackers_execute(kFirstOfCrowd, 100);
   executes(kVictim);
   int steps = 0;
   for (std::uint32_t first = 10'000; steps < 50; first += 100, ++steps) {
@@ -61,25 +61,25 @@ TEST_F(KernelRoomCrowdTest, ThoseWhoComeLaterDoNotDelayOneForGood) {
 }
 
 TEST_F(KernelRoomCrowdTest, WhoExecutesAgainDoesNotWaitToBeAskedFor) {
-  attackers_execute(kFirst, 100);
+  attackers_execute(kFirstOfCrowd, 100);
   now += std::chrono::seconds(1);
   while (next()) continue;
   EXPECT_EQ(asked, 100U);
-  attackers_execute(kFirst, 100);
+  attackers_execute(kFirstOfCrowd, 100);
   EXPECT_TRUE(next());
   EXPECT_EQ(asked, 101U) << "the one whose turn it was, as it may be another user's now";
 }
 
 TEST_F(KernelRoomCrowdTest, TheUserIsTheOneOfNow) {
-  users[kFirst] = 0;
-  executes(kFirst);
+  users[kFirstOfCrowd] = 0;
+  executes(kFirstOfCrowd);
   now += std::chrono::seconds(1);
   EXPECT_EQ(next_entry()->user, 0U);
-  users[kFirst] = kAttacker;
-  executes(kFirst);
+  users[kFirstOfCrowd] = kAttacker;
+  executes(kFirstOfCrowd);
   const auto entering = next_entry();
   ASSERT_TRUE(entering);
-  EXPECT_EQ(entering->tgid, kFirst);
+  EXPECT_EQ(entering->tgid, kFirstOfCrowd);
   EXPECT_EQ(entering->user, kAttacker);
 }
 
@@ -87,7 +87,7 @@ TEST_F(KernelRoomCrowdTest, TheUserIsTheOneOfNow) {
 TEST_F(KernelRoomCrowdTest, ManyProcessesOfOneUserDoNotHaveManyTimesAsMuchAtOnce) {
   (void)room->user_of(kVictim);
   std::size_t entries = 0;
-  for (std::uint32_t tgid = kFirst; tgid < kFirst + 1000; ++tgid) {
+  for (std::uint32_t tgid = kFirstOfCrowd; tgid < kFirstOfCrowd + 1000; ++tgid) {
     users[tgid] = kAttacker;
     (void)room->user_of(tgid);
     if (room->has_time_for(tgid, 64)) entries += 64;
@@ -98,13 +98,13 @@ TEST_F(KernelRoomCrowdTest, ManyProcessesOfOneUserDoNotHaveManyTimesAsMuchAtOnce
   now += std::chrono::seconds(1);
   (void)room->has_time(now);
   spend(std::chrono::milliseconds(100));
-  EXPECT_TRUE(room->has_time_for(kFirst, 64)) << "in the next second";
+  EXPECT_TRUE(room->has_time_for(kFirstOfCrowd, 64)) << "in the next second";
 }
 
 // Nobody knows whose they are, as they were never made to wait. Those that have to are asked.
 TEST_F(KernelRoomCrowdTest, ManyProcessesOfNobodyDoNotTakeATurnFromAnybody) {
   std::size_t entries = 0;
-  for (std::uint32_t tgid = kFirst; tgid < kFirst + 1000; ++tgid) {
+  for (std::uint32_t tgid = kFirstOfCrowd; tgid < kFirstOfCrowd + 1000; ++tgid) {
     users[tgid] = kAttacker;
     if (room->has_time_for(tgid, 64)) {
       entries += 64;
@@ -122,7 +122,7 @@ TEST_F(KernelRoomCrowdTest, ManyProcessesOfNobodyDoNotTakeATurnFromAnybody) {
 struct KernelRoomRemovalTest : KernelRoomCrowdTest {
   KernelRoomRemovalTest() {
     maps.max_mappings = 50'000;
-    for (std::uint32_t tgid = kFirst; tgid < kFirst + 100; ++tgid) {
+    for (std::uint32_t tgid = kFirstOfCrowd; tgid < kFirstOfCrowd + 100; ++tgid) {
       users[tgid] = kAttacker;
       EXPECT_EQ(put(tgid, 100), 100U);
     }
@@ -137,7 +137,9 @@ struct KernelRoomRemovalTest : KernelRoomCrowdTest {
 };
 
 TEST_F(KernelRoomRemovalTest, ManyThatEndedDoNotDelayWhoExecutes) {
-  for (std::uint32_t tgid = kFirst; tgid < kFirst + 100; ++tgid) EXPECT_TRUE(room->ended(tgid));
+  for (std::uint32_t tgid = kFirstOfCrowd; tgid < kFirstOfCrowd + 100; ++tgid) {
+    EXPECT_TRUE(room->ended(tgid));
+  }
   EXPECT_FALSE(room->began(kVictim, 0));
   const std::size_t before = tables->prefixes();
   EXPECT_LE(steps_to_remove(), 14);
@@ -149,7 +151,7 @@ TEST_F(KernelRoomRemovalTest, ManyThatEndedDoNotDelayWhoExecutes) {
 }
 
 TEST_F(KernelRoomRemovalTest, ManyOfAnotherUserWhoExecuteDoNotDelayOne) {
-  for (std::uint32_t tgid = kFirst; tgid < kFirst + 100; ++tgid) {
+  for (std::uint32_t tgid = kFirstOfCrowd; tgid < kFirstOfCrowd + 100; ++tgid) {
     (void)room->user_of(tgid);
     EXPECT_FALSE(room->began(tgid, 0));
   }

@@ -6,14 +6,16 @@
 
 #include <vector>
 
+#include "support/users.h"
+
 namespace offcpud {
 namespace {
 
+using test::kAlice;
+using test::kBob;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
-
-constexpr std::uint32_t kAlice = 1000, kBob = 1001;
 
 bool anybody(const ShareOwner& /*user*/) {
   return true;

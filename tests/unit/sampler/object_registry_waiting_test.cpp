@@ -17,8 +17,6 @@
 namespace offcpud {
 namespace {
 
-using std::chrono::seconds;
-
 // Those that mapped it before have it as well: a service maps its libraries once.
 TEST_F(RegistryWaits, ATableThatIsMadeLateIsForAllThatMapIt) {
   make_with(kSpent);

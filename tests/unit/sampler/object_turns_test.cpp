@@ -6,10 +6,13 @@
 
 #include <vector>
 
+#include "support/users.h"
+
 namespace offcpud {
 namespace {
 
-constexpr ShareOwner kAlice = 1000, kBob = 1001;
+using test::kAlice;
+using test::kBob;
 
 std::vector<std::uint64_t> all_of(ObjectTurns& turns) {
   std::vector<std::uint64_t> order;

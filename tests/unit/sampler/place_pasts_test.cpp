@@ -9,11 +9,14 @@
 #include <vector>
 
 #include "support/sampled_blocks.h"
+#include "support/times.h"
 
 namespace offcpud {
 namespace {
 
-constexpr std::uint64_t kMs = 1'000'000, kSecond = 1'000 * kMs;
+using test::kMs;
+using test::kSecond;
+
 constexpr std::uint64_t kPlace = 77;
 
 // Waits that ended in a window of 5 s.

@@ -17,10 +17,10 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing_python::FakePython;
+using testing_python::kProcess;
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t kHost = FakePython::kStack + 0x180;
-constexpr std::uint32_t kProcess = 40;
+constexpr std::uint64_t kHostOfPython = FakePython::kStack + 0x180;
 
 // All that is mapped is the library of Python, and a libc above it.
 class PythonAddresses final : public AddressLocator {
@@ -52,7 +52,7 @@ class PythonAddresses final : public AddressLocator {
 };
 
 // A kernel that says since when threads are blocked.
-class Kernel final : public test::IdleStackSource {
+class BlocksOfKernel final : public test::IdleStackSource {
  public:
   Status look_at(std::uint32_t process,
                  const std::function<void(const offcpud_blocked_record&)>& take) override {
@@ -92,7 +92,8 @@ struct PythonStacksTest : testing::Test {
             .end = OFFCPUD_UNWIND_END_ROOT};
   }
   std::uint64_t thread_in(const std::string& function) {
-    return python.add_thread({{.code = python.add_code({.name = function}), .host = kHost}});
+    return python.add_thread(
+        {{.code = python.add_code({.name = function}), .host = kHostOfPython}});
   }
   void read(const offcpud_blocked_record& record, const RemoteStack& stack = walked()) {
     stacks.read({&record, 1}, {&stack, 1}, kernel);
@@ -110,7 +111,7 @@ struct PythonStacksTest : testing::Test {
 
   FakePython python{12};
   FakeClock clock;
-  Kernel kernel;
+  BlocksOfKernel kernel;
   std::vector<std::string> said;
   PythonAddresses addresses{python.file_name()};
   PythonProcesses processes{nullptr, python, clock,
@@ -188,10 +189,10 @@ TEST_F(PythonStacksTest, BlocksThatTwoWalksHaveNotSeenAreForgotten) {
 
 TEST_F(PythonStacksTest, ThreadsInTheSamePlaceShareAStack) {
   const std::uint64_t code = python.add_code({});
-  const auto one = blocked(41, python.add_thread({{.code = code, .host = kHost}}));
-  const auto two = blocked(42, python.add_thread({{.code = code, .host = kHost + 8}}));
+  const auto one = blocked(41, python.add_thread({{.code = code, .host = kHostOfPython}}));
+  const auto two = blocked(42, python.add_thread({{.code = code, .host = kHostOfPython + 8}}));
   const auto other =
-      blocked(43, python.add_thread({{.code = code, .offset = 500, .host = kHost + 16}}));
+      blocked(43, python.add_thread({{.code = code, .offset = 500, .host = kHostOfPython + 16}}));
   for (const auto& record : {one, two, other}) read(record);
   EXPECT_EQ(stacks.find(one.sample), stacks.find(two.sample));
   EXPECT_EQ(stacks.find(one.sample), stacks.find(other.sample))

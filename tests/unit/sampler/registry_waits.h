@@ -15,16 +15,19 @@
 #include <vector>
 
 #include "object_registry_fixture.h"
+#include "support/users.h"
 
 namespace offcpud {
 
+using test::kAlice;
+using test::kBob;
+using test::kCarol;
 using Outcome = OpenedFile::Outcome;
 
 // The first table takes all the time that its user has, and some tenths of a second of what he has
 // from then on.
 inline constexpr CpuShares::Limits kSpent{.at_once = std::chrono::microseconds(1),
                                           .per_second = 0.0001};
-inline constexpr std::uint32_t kAlice = 1000, kBob = 1001, kCarol = 1002;
 
 // Files by path, of any process that is not said to be gone.
 struct PathOpener final : FileOpener {

@@ -11,13 +11,14 @@
 #include <vector>
 
 #include "support/known_cgroups.h"
+#include "unit/sampler/web_and_db.h"
 
 namespace offcpud {
 namespace {
 
+using test::kDb;
+using test::kWeb;
 using By = ReleasedWaits::By;
-
-constexpr std::uint64_t kWeb = 11, kDb = 12;  // ids of cgroups
 
 // A wait of 1 ns that this thread of process `tgid` ended; 0: nobody did.
 EndedBlock ended_by(std::uint32_t tgid, std::uint32_t tid, std::string_view thread,

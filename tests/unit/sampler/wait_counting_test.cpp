@@ -10,6 +10,7 @@
 #include "support/fake_clock.h"
 #include "support/known_cgroups.h"
 #include "support/sampled_blocks.h"
+#include "support/times.h"
 #include "unit/sampler/fake_addresses.h"
 
 namespace offcpud {
@@ -18,8 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::BlockRecord;
 using test::FakeAddresses;
-
-constexpr std::uint64_t kSecond = 1'000'000'000;
+using test::kSecond;
 
 class WaitCountingTest : public testing::Test {
  protected:

@@ -6,13 +6,12 @@
 #include <memory>
 
 #include "sampler/site_place.h"
+#include "support/times.h"
 #include "unit/sampler/wait_examiner_fixture.h"
 #include "waited.h"
 
 namespace offcpud::test {
 namespace {
-
-constexpr std::uint64_t kMs = 1'000'000, kSecond = 1'000 * kMs;
 
 class WaitExaminerAnswersTest : public WaitExaminerTest {
  protected:

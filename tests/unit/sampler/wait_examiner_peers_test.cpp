@@ -8,6 +8,7 @@
 
 #include "sampler/peer_sums.h"
 #include "support/peer_records.h"
+#include "support/times.h"
 #include "unit/sampler/wait_examiner_fixture.h"
 
 namespace offcpud::test {
@@ -263,7 +264,6 @@ TEST_F(WaitExaminerPeersTest, LooksAtTheGilAreCountedApart) {
 
 // Process 10 (cgroup a) waits for 20 (cgroup b), which waits for a lock of 10.0.0.2 meanwhile.
 TEST_F(WaitExaminerPeersTest, ChainsSayWhatOthersDidDuringAWait) {
-  constexpr std::uint64_t kMs = 1'000'000;
   WaitPeer server = process(20, 2);
   server.tid = 20;
   BlockRecord inner = BlockRecord(60 * kMs).of(20).in_cgroup(2).in_user({1});
@@ -297,7 +297,6 @@ TEST_F(WaitExaminerPeersTest, ChainsSayWhatOthersDidDuringAWait) {
 
 // The server's short waits would be in no sample.
 TEST_F(WaitExaminerPeersTest, WhoIsNotWatchedForLongIsNotSaidToRun) {
-  constexpr std::uint64_t kMs = 1'000'000;
   WaitPeer server = process(20, 2);
   server.tid = 20;
   sampling_interval_ = 10ms;
@@ -316,7 +315,6 @@ TEST_F(WaitExaminerPeersTest, WhoIsNotWatchedForLongIsNotSaidToRun) {
 
 // A thread that slept since before the daemon's start, and was woken in the middle of the wait.
 TEST_F(WaitExaminerPeersTest, ABlockWhoseBeginningWasNotSeenIsAStep) {
-  constexpr std::uint64_t kMs = 1'000'000;
   WaitPeer server = process(20, 2);
   server.tid = 20;
   BlockRecord asleep = BlockRecord(60 * kMs).of(20).in_cgroup(2).in_user({1});

@@ -8,7 +8,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-CaptureRules rules_of(const Config::Snapshots& options) {
+CaptureRules capture_rules_of(const Config::Snapshots& options) {
   Config config;
   config.snapshots = options;
   auto rules = capture_rules(config);
@@ -17,7 +17,7 @@ CaptureRules rules_of(const Config::Snapshots& options) {
 }
 
 TEST(CaptureRules, LeaveNothingOutByDefault) {
-  const CaptureRules rules = rules_of({});
+  const CaptureRules rules = capture_rules_of({});
   EXPECT_EQ(rules.blocks, BlockFilter{});
   EXPECT_FALSE(rules.keeps_cgroup);
   EXPECT_EQ(rules.text, "");
@@ -30,7 +30,7 @@ TEST(CaptureRules, SayWhatTheyLeaveOut) {
   options.max_duration = 2s;
   options.kernel_threads = false;
   options.states = 0x2;
-  const CaptureRules rules = rules_of(options);
+  const CaptureRules rules = capture_rules_of(options);
   EXPECT_EQ(rules.blocks.kinds, options.reasons);
   EXPECT_EQ(rules.blocks.min_ns, 100'000U);
   EXPECT_EQ(rules.blocks.max_ns, 2'000'000'000U);
@@ -44,7 +44,7 @@ TEST(CaptureRules, SayWhatTheyLeaveOut) {
 }
 
 TEST(CaptureRules, TheFirstRuleForACgroupDecides) {
-  const CaptureRules all_but = rules_of(
+  const CaptureRules all_but = capture_rules_of(
       {.cgroups = {{.cgroup = "/a/keep", .keep = true}, {.cgroup = "/a/.*", .keep = false}}});
   EXPECT_TRUE(all_but.keeps_cgroup("/a/keep"));
   EXPECT_FALSE(all_but.keeps_cgroup("/a/other"));
@@ -52,15 +52,15 @@ TEST(CaptureRules, TheFirstRuleForACgroupDecides) {
   EXPECT_TRUE(all_but.keeps_cgroup("/a"));         // the whole path must match
   EXPECT_TRUE(all_but.keeps_cgroup("/b"));
 
-  const CaptureRules only =
-      rules_of({.cgroups = {{.cgroup = "/a", .keep = true}, {.cgroup = "", .keep = false}}});
+  const CaptureRules only = capture_rules_of(
+      {.cgroups = {{.cgroup = "/a", .keep = true}, {.cgroup = "", .keep = false}}});
   EXPECT_TRUE(only.keeps_cgroup("/a"));
   EXPECT_FALSE(only.keeps_cgroup("/b"));
   EXPECT_EQ(only.text, "snapshots.cgroups=[{cgroup: /a, keep: true}, {keep: false}]");
 }
 
 TEST(CaptureRules, ACgroupMayBeAUnitByItsName) {
-  const CaptureRules rules = rules_of(
+  const CaptureRules rules = capture_rules_of(
       {.cgroups = {{.cgroup = "nginx.service", .keep = true}, {.cgroup = "", .keep = false}}});
   EXPECT_TRUE(rules.keeps_cgroup("/system.slice/nginx.service"));
   EXPECT_FALSE(rules.keeps_cgroup("/system.slice/httpd.service"));

@@ -30,7 +30,7 @@ Config::Stalls options_of(std::vector<StallRule> rules) {
   return options;
 }
 
-StallRules rules_of(std::vector<StallRule> rules) {
+StallRules stall_rules_of(std::vector<StallRule> rules) {
   auto compiled = StallRules::compile(options_of(std::move(rules)));
   EXPECT_TRUE(compiled);
   return *std::move(compiled);
@@ -42,7 +42,7 @@ BlockFacts facts(std::size_t kind, std::string_view cgroup = "/a", std::string_v
 }
 
 TEST(StallRules, WithoutRulesWhatIsNotIdleProneCountsAfterTheThreshold) {
-  StallRules rules = rules_of({});
+  StallRules rules = stall_rules_of({});
   for (std::size_t kind = 0; kind < OFFCPUD_BLOCKED_KINDS; ++kind) {
     const bool counts = (kNotIdleProne >> kind & 1U) != 0;
     EXPECT_EQ(rules.thresholds(facts(kind)).by_reason, counts ? Seconds(10s) : Seconds()) << kind;
@@ -53,8 +53,9 @@ TEST(StallRules, WithoutRulesWhatIsNotIdleProneCountsAfterTheThreshold) {
 }
 
 TEST(StallRules, ACgroupMayBeAUnitByItsName) {
-  StallRules rules = rules_of({rule("backup@.*\\.service|/slow/.*", "", "", std::nullopt),
-                               rule("a-b.service", "", "", 60s), rule(".*\\.service", "", "", 2s)});
+  StallRules rules =
+      stall_rules_of({rule("backup@.*\\.service|/slow/.*", "", "", std::nullopt),
+                      rule("a-b.service", "", "", 60s), rule(".*\\.service", "", "", 2s)});
   const auto disk = [&](const char* path) {
     return rules.thresholds(facts(OFFCPUD_BLOCKED_DISK, path)).by_reason;
   };
@@ -67,8 +68,8 @@ TEST(StallRules, ACgroupMayBeAUnitByItsName) {
 }
 
 TEST(StallRules, TheFirstRuleThatMatchesDecides) {
-  StallRules rules = rules_of({rule("/backup.*", "", "", std::nullopt),
-                               rule("", "cp|mv", "disk", 60s), rule("", "", "disk", 2s)});
+  StallRules rules = stall_rules_of({rule("/backup.*", "", "", std::nullopt),
+                                     rule("", "cp|mv", "disk", 60s), rule("", "", "disk", 2s)});
   EXPECT_EQ(rules.thresholds(facts(OFFCPUD_BLOCKED_DISK, "/backup.service", "cp")).by_reason,
             std::nullopt);
   EXPECT_EQ(rules.thresholds(facts(OFFCPUD_BLOCKED_DISK, "/a/backup", "cp")).by_reason,
@@ -79,7 +80,7 @@ TEST(StallRules, TheFirstRuleThatMatchesDecides) {
 }
 
 TEST(StallRules, AnIdleProneReasonCountsOnlyWhenItIsNamed) {
-  StallRules rules = rules_of({rule("", "db", "", 5s), rule("", "db", "condvar", 30s)});
+  StallRules rules = stall_rules_of({rule("", "db", "", 5s), rule("", "db", "condvar", 30s)});
   EXPECT_EQ(rules.thresholds(facts(OFFCPUD_BLOCKED_LOCK, "/a", "db")).by_reason, Seconds(5s));
   EXPECT_EQ(rules.thresholds(facts(OFFCPUD_BLOCKED_CONDVAR, "/a", "db")).by_reason, Seconds(30s));
   EXPECT_EQ(rules.thresholds(facts(OFFCPUD_BLOCKED_CONDVAR)).by_reason, std::nullopt);
@@ -93,7 +94,7 @@ TEST(StallRules, AnActionableBlockCountsWhateverItsReason) {
   const std::vector<StallRule> written = {rule("/quiet", "", "", std::nullopt),
                                           rule("", "db", "", 5s), rule("", "web", "poll", 30s),
                                           rule("", "web", "lock", 3s)};
-  StallRules rules = rules_of(written);
+  StallRules rules = stall_rules_of(written);
   const StallThresholds plain = rules.thresholds(facts(OFFCPUD_BLOCKED_POLL));
   EXPECT_EQ(plain.by_reason, std::nullopt);
   EXPECT_EQ(plain.actionable, Seconds(10s));
@@ -114,19 +115,19 @@ TEST(StallRules, AnActionableBlockCountsWhateverItsReason) {
 TEST(StallRules, TheFilterLeavesOutWhatNoBlockCanReach) {
   // Network never; disk after a minute whatever comes later; the rest as usual.
   const StallRules rules =
-      rules_of({rule("", "", "network", std::nullopt), rule("/x", "", "disk", 90s),
-                rule("", "", "disk", 60s), rule("", "", "disk", 1s)});
+      stall_rules_of({rule("", "", "network", std::nullopt), rule("/x", "", "disk", 90s),
+                      rule("", "", "disk", 60s), rule("", "", "disk", 1s)});
   EXPECT_EQ(rules.filter().kinds, kNotIdleProne & ~(1U << OFFCPUD_BLOCKED_NETWORK));
   EXPECT_EQ(rules.filter().min_ns, 10'000'000'000U);
 
-  const StallFilter none = rules_of({rule("", "", "", std::nullopt)}).filter();
+  const StallFilter none = stall_rules_of({rule("", "", "", std::nullopt)}).filter();
   EXPECT_EQ(none.kinds, 0U);
   EXPECT_EQ(none.min_ns, UINT64_MAX);
 }
 
 // The answers that are remembered are those of the rules, also beyond what is remembered.
 TEST(StallRules, RemembersWhatItDecided) {
-  StallRules rules = rules_of({rule("", "t1.*", "", 3s)});
+  StallRules rules = stall_rules_of({rule("", "t1.*", "", 3s)});
   for (int round = 0; round < 2; ++round) {
     for (int i = 0; i < 12'000; ++i) {
       const std::string comm = "t" + std::to_string(i);

@@ -9,6 +9,7 @@
 
 #include "base/file_io.h"
 #include "sites/site_folders.h"
+#include "support/file_limit.h"
 #include "support/temp_tree.h"
 
 namespace offcpud {
@@ -16,7 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kLimit = 1 << 20;
 const fs::path kDirectory = fs::path(OFFCPUD_SOURCE_DIR) / "tests/data/site-rules";
 
 std::vector<std::string> mistakes() {
@@ -31,8 +31,8 @@ std::vector<std::string> mistakes() {
 class BadSiteRules : public testing::TestWithParam<std::string> {};
 
 TEST_P(BadSiteRules, AreRefusedWithTheirMessage) {
-  const auto text = read_file(kDirectory / (GetParam() + ".yaml"), kLimit);
-  const auto expected = read_file(kDirectory / (GetParam() + ".expected"), kLimit);
+  const auto text = read_file(kDirectory / (GetParam() + ".yaml"), test::kFileLimit);
+  const auto expected = read_file(kDirectory / (GetParam() + ".expected"), test::kFileLimit);
   ASSERT_TRUE(text && expected);
   const TempTree tree({{"rules/" + GetParam() + ".yaml", *text}});
   const std::array<fs::path, 1> folders = {tree.root() / "rules"};

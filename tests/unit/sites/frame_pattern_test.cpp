@@ -8,7 +8,7 @@
 namespace offcpud {
 namespace {
 
-FramePattern pattern(std::string_view text, PatternKind kind = PatternKind::User) {
+FramePattern frame_pattern(std::string_view text, PatternKind kind = PatternKind::User) {
   auto parsed = FramePattern::parse(text, kind);
   EXPECT_TRUE(parsed) << text;
   return parsed ? *parsed : FramePattern{};
@@ -16,7 +16,7 @@ FramePattern pattern(std::string_view text, PatternKind kind = PatternKind::User
 
 bool fits(std::string_view text, std::string_view function, std::string_view object = "prog",
           PatternKind kind = PatternKind::User) {
-  const FramePattern parsed = pattern(text, kind);
+  const FramePattern parsed = frame_pattern(text, kind);
   PatternIndex index;
   const PatternNumber number = index.add(parsed);
   std::uint64_t globs = 0;
@@ -26,7 +26,7 @@ bool fits(std::string_view text, std::string_view function, std::string_view obj
 }
 
 TEST(FramePattern, AlternativesAreFunctionsAndTheirObjects) {
-  const FramePattern parsed = pattern("  poll@libc.so* |ProcSleep|  *@libpq.so*  ");
+  const FramePattern parsed = frame_pattern("  poll@libc.so* |ProcSleep|  *@libpq.so*  ");
   EXPECT_EQ(parsed.text, "poll@libc.so* | ProcSleep | *@libpq.so*");
   EXPECT_EQ(parsed.alternatives, (std::vector<FramePattern::Alternative>{
                                      {"poll", "libc.so*"}, {"ProcSleep", ""}, {"*", "libpq.so*"}}));
@@ -56,7 +56,7 @@ TEST(FramePattern, FunctionsWithoutASymbolAreNotThoseOfAnObjectThatWasNotRead) {
   EXPECT_FALSE(fits("!fn@libglib*", "libpq.so.5!fn_11900", "libpq.so.5"));
   EXPECT_FALSE(fits("!fn@libglib*", "[libglib-2.0.so.0+0xa957e]", "libglib-2.0.so.0"));
   EXPECT_FALSE(fits("!fn@libglib*", "g_cond_wait", "libglib-2.0.so.0"));
-  EXPECT_TRUE(pattern("*@libglib*").covers(pattern("!fn@libglib-2.0*")));
+  EXPECT_TRUE(frame_pattern("*@libglib*").covers(frame_pattern("!fn@libglib-2.0*")));
 }
 
 TEST(FramePattern, SuffixesOfCompilersDoNotMatter) {
@@ -92,15 +92,15 @@ TEST(FramePattern, HostileNamesFitNothing) {
 }
 
 TEST(FramePattern, ShortNamesNeedAnObject) {
-  EXPECT_NE(pattern("worker").first_short_name(), nullptr);
-  EXPECT_NE(pattern("worker@*").first_short_name(), nullptr);
-  EXPECT_NE(pattern("ProcessQueue | worker").first_short_name(), nullptr);
-  EXPECT_NE(pattern("*a*b*c*d*e*f*g*").first_short_name(), nullptr);  // stars say nothing
-  EXPECT_EQ(pattern("worker@node").first_short_name(), nullptr);
-  EXPECT_EQ(pattern("a::b | runtime.mcall").first_short_name(), nullptr);
-  EXPECT_EQ(pattern("ProcessQueue").first_short_name(), nullptr);
-  EXPECT_EQ(pattern("main").first_short_name(), nullptr);
-  EXPECT_EQ(pattern("*").first_short_name(), nullptr);
+  EXPECT_NE(frame_pattern("worker").first_short_name(), nullptr);
+  EXPECT_NE(frame_pattern("worker@*").first_short_name(), nullptr);
+  EXPECT_NE(frame_pattern("ProcessQueue | worker").first_short_name(), nullptr);
+  EXPECT_NE(frame_pattern("*a*b*c*d*e*f*g*").first_short_name(), nullptr);  // stars say nothing
+  EXPECT_EQ(frame_pattern("worker@node").first_short_name(), nullptr);
+  EXPECT_EQ(frame_pattern("a::b | runtime.mcall").first_short_name(), nullptr);
+  EXPECT_EQ(frame_pattern("ProcessQueue").first_short_name(), nullptr);
+  EXPECT_EQ(frame_pattern("main").first_short_name(), nullptr);
+  EXPECT_EQ(frame_pattern("*").first_short_name(), nullptr);
 }
 
 // Their object is their file, and no compiler has put anything behind them.
@@ -114,19 +114,19 @@ TEST(FramePattern, InterpretedFunctionsHaveFiles) {
   EXPECT_TRUE(fits("f.<locals>.<lambda>@*", "f.<locals>.<lambda>", "b.py", kKind));
   EXPECT_FALSE(fits("more* | *more*", "[more functions of Python than are kept]", "", kKind));
   EXPECT_TRUE(fits("*", "[more functions of Python than are kept]", "", kKind));
-  EXPECT_NE(pattern("Client.get", kKind).first_short_name(), nullptr) << "of many programs";
-  EXPECT_NE(pattern("main", kKind).first_short_name(), nullptr);
-  EXPECT_EQ(pattern("<module>", kKind).first_short_name(), nullptr);
-  EXPECT_EQ(pattern("Client.get@redis/client.py", kKind).first_short_name(), nullptr);
-  EXPECT_EQ(pattern("Shop.pay_by_card", kKind).first_short_name(), nullptr);
+  EXPECT_NE(frame_pattern("Client.get", kKind).first_short_name(), nullptr) << "of many programs";
+  EXPECT_NE(frame_pattern("main", kKind).first_short_name(), nullptr);
+  EXPECT_EQ(frame_pattern("<module>", kKind).first_short_name(), nullptr);
+  EXPECT_EQ(frame_pattern("Client.get@redis/client.py", kKind).first_short_name(), nullptr);
+  EXPECT_EQ(frame_pattern("Shop.pay_by_card", kKind).first_short_name(), nullptr);
 }
 
 TEST(FramePattern, CoversNarrowerOnes) {
-  EXPECT_TRUE(pattern("read* | write").covers(pattern("readv | write")));
-  EXPECT_FALSE(pattern("read*").covers(pattern("readv | write")));
-  EXPECT_TRUE(pattern("read").covers(pattern("read@libc.so.6")));
-  EXPECT_FALSE(pattern("read@libc.so.6").covers(pattern("read")));
-  EXPECT_TRUE(pattern("*@lib*").covers(pattern("read@libc.so.6")));
+  EXPECT_TRUE(frame_pattern("read* | write").covers(frame_pattern("readv | write")));
+  EXPECT_FALSE(frame_pattern("read*").covers(frame_pattern("readv | write")));
+  EXPECT_TRUE(frame_pattern("read").covers(frame_pattern("read@libc.so.6")));
+  EXPECT_FALSE(frame_pattern("read@libc.so.6").covers(frame_pattern("read")));
+  EXPECT_TRUE(frame_pattern("*@lib*").covers(frame_pattern("read@libc.so.6")));
 }
 
 TEST(Objects, ThoseOfTheCLibraryArePassedOver) {

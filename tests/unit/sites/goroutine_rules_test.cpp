@@ -14,18 +14,18 @@
 namespace offcpud {
 namespace {
 
-struct Case {
+struct GoroutineCase {
   const char* reason;
   std::vector<std::string> functions;  // innermost first
   WaitFor wait_for;
   const char* site;  // "": no rule
 
-  friend std::ostream& operator<<(std::ostream& out, const Case& each) {
+  friend std::ostream& operator<<(std::ostream& out, const GoroutineCase& each) {
     return out << each.reason << " " << each.site;
   }
 };
 
-WaitClass class_of(WaitClassifier& classifier, const Case& each) {
+WaitClass class_of(WaitClassifier& classifier, const GoroutineCase& each) {
   std::vector<FrameKind> frames;
   for (auto name = each.functions.rbegin(); name != each.functions.rend(); ++name) {
     frames.push_back(classifier.user_frame({.function = *name, .object = {}}));
@@ -37,7 +37,7 @@ WaitClass class_of(WaitClassifier& classifier, const Case& each) {
                               .kernel = {}});
 }
 
-class GoroutineRules : public testing::TestWithParam<Case> {};
+class GoroutineRules : public testing::TestWithParam<GoroutineCase> {};
 
 TEST_P(GoroutineRules, Take) {
   WaitClassifier classifier(shipped_rules());
@@ -52,73 +52,78 @@ const char* const kMain = "main.main";
 INSTANTIATE_TEST_SUITE_P(
     OfTheLanguage, GoroutineRules,
     testing::Values(
-        Case{"semacquire",
-             {kPark, "runtime.goparkunlock", "runtime.semacquire1", "sync.runtime_SemacquireMutex",
-              "sync.(*Mutex).lockSlow", "main.pay", "runtime.goexit"},
-             WaitFor::Lock,
-             "goroutine-mutex"},
-        Case{"sync.Mutex.Lock", {}, WaitFor::Lock, "goroutine-mutex"},
-        Case{"semacquire",
-             {kPark, "runtime.semacquire1", "sync.runtime_Semacquire", "sync.(*WaitGroup).Wait",
-              kMain, "runtime.main", "runtime.goexit"},
-             WaitFor::Work,
-             "goroutine-main"},
-        Case{"semacquire",
-             {kPark, "runtime.semacquire1", "sync.runtime_Semacquire", "sync.(*WaitGroup).Wait",
-              "main.gather", "runtime.goexit"},
-             WaitFor::Unknown,
-             ""},
-        Case{"chan send",
-             {kPark, "runtime.chansend", "main.put"},
-             WaitFor::Answer,
-             "goroutine-sends"},
-        Case{"chan receive",
-             {kPark, "runtime.chanrecv", "main.take"},
-             WaitFor::Work,
-             "goroutine-worker"},
-        Case{"select", {kPark, "runtime.selectgo", "main.take"}, WaitFor::Work, "goroutine-worker"},
-        Case{"chan receive (nil chan)", {kPark, "main.rest"}, WaitFor::Work, "goroutine-for-ever"},
-        Case{"sleep", {kPark, "time.Sleep", "main.nap"}, WaitFor::Timer, "goroutine-sleep"},
-        Case{"GC assist wait", {kPark, "main.make"}, WaitFor::Memory, "goroutine-collector"},
-        Case{"IO wait", {kPark, "net.(*netFD).Read", "main.read"}, WaitFor::Unknown, ""}));
+        GoroutineCase{
+            "semacquire",
+            {kPark, "runtime.goparkunlock", "runtime.semacquire1", "sync.runtime_SemacquireMutex",
+             "sync.(*Mutex).lockSlow", "main.pay", "runtime.goexit"},
+            WaitFor::Lock,
+            "goroutine-mutex"},
+        GoroutineCase{"sync.Mutex.Lock", {}, WaitFor::Lock, "goroutine-mutex"},
+        GoroutineCase{"semacquire",
+                      {kPark, "runtime.semacquire1", "sync.runtime_Semacquire",
+                       "sync.(*WaitGroup).Wait", kMain, "runtime.main", "runtime.goexit"},
+                      WaitFor::Work,
+                      "goroutine-main"},
+        GoroutineCase{"semacquire",
+                      {kPark, "runtime.semacquire1", "sync.runtime_Semacquire",
+                       "sync.(*WaitGroup).Wait", "main.gather", "runtime.goexit"},
+                      WaitFor::Unknown,
+                      ""},
+        GoroutineCase{"chan send",
+                      {kPark, "runtime.chansend", "main.put"},
+                      WaitFor::Answer,
+                      "goroutine-sends"},
+        GoroutineCase{"chan receive",
+                      {kPark, "runtime.chanrecv", "main.take"},
+                      WaitFor::Work,
+                      "goroutine-worker"},
+        GoroutineCase{
+            "select", {kPark, "runtime.selectgo", "main.take"}, WaitFor::Work, "goroutine-worker"},
+        GoroutineCase{
+            "chan receive (nil chan)", {kPark, "main.rest"}, WaitFor::Work, "goroutine-for-ever"},
+        GoroutineCase{
+            "sleep", {kPark, "time.Sleep", "main.nap"}, WaitFor::Timer, "goroutine-sleep"},
+        GoroutineCase{
+            "GC assist wait", {kPark, "main.make"}, WaitFor::Memory, "goroutine-collector"},
+        GoroutineCase{"IO wait", {kPark, "net.(*netFD).Read", "main.read"}, WaitFor::Unknown, ""}));
 
 INSTANTIATE_TEST_SUITE_P(
     OfLibraries, GoroutineRules,
-    testing::Values(Case{"IO wait",
-                         {kPark, "internal/poll.(*FD).Accept", "net.(*netFD).accept", "main.serve"},
-                         WaitFor::Work,
-                         "goroutine-accept"},
-                    Case{"IO wait",
-                         {kPark, "net.(*conn).Read", "net/http.(*connReader).Read",
-                          "bufio.(*Reader).Peek", "net/http.(*conn).serve"},
-                         WaitFor::Work,
-                         "goroutine-server-reads"},
-                    Case{"select",
-                         {kPark, "runtime.selectgo", "net/http.(*persistConn).roundTrip",
-                          "net/http.(*Transport).roundTrip", "main.ask"},
-                         WaitFor::Answer,
-                         "goroutine-http-answer"},
-                    Case{"IO wait",
-                         {kPark, "net.(*conn).Read", "net/http.(*persistConn).Read",
-                          "bufio.(*Reader).Peek", "net/http.(*persistConn).readLoop"},
-                         WaitFor::Work,
-                         "goroutine-connection-loop"},
-                    Case{"select",
-                         {kPark, "runtime.selectgo", "database/sql.(*DB).conn",
-                          "database/sql.(*DB).query", "main.load"},
-                         WaitFor::Lock,
-                         "goroutine-sql-pool"},
-                    Case{"IO wait",
-                         {kPark, "net.(*conn).Read", "github.com/lib/pq.(*conn).recv",
-                          "database/sql.(*DB).queryDC", "main.load"},
-                         WaitFor::Answer,
-                         "goroutine-sql-answer"},
-                    Case{
-                        "chan receive",
-                        {kPark, "runtime.chanrecv", "main.result", "net/http.HandlerFunc.ServeHTTP",
-                         "net/http.serverHandler.ServeHTTP", "net/http.(*conn).serve"},
-                        WaitFor::Answer,
-                        "goroutine-in-request"}));
+    testing::Values(
+        GoroutineCase{"IO wait",
+                      {kPark, "internal/poll.(*FD).Accept", "net.(*netFD).accept", "main.serve"},
+                      WaitFor::Work,
+                      "goroutine-accept"},
+        GoroutineCase{"IO wait",
+                      {kPark, "net.(*conn).Read", "net/http.(*connReader).Read",
+                       "bufio.(*Reader).Peek", "net/http.(*conn).serve"},
+                      WaitFor::Work,
+                      "goroutine-server-reads"},
+        GoroutineCase{"select",
+                      {kPark, "runtime.selectgo", "net/http.(*persistConn).roundTrip",
+                       "net/http.(*Transport).roundTrip", "main.ask"},
+                      WaitFor::Answer,
+                      "goroutine-http-answer"},
+        GoroutineCase{"IO wait",
+                      {kPark, "net.(*conn).Read", "net/http.(*persistConn).Read",
+                       "bufio.(*Reader).Peek", "net/http.(*persistConn).readLoop"},
+                      WaitFor::Work,
+                      "goroutine-connection-loop"},
+        GoroutineCase{"select",
+                      {kPark, "runtime.selectgo", "database/sql.(*DB).conn",
+                       "database/sql.(*DB).query", "main.load"},
+                      WaitFor::Lock,
+                      "goroutine-sql-pool"},
+        GoroutineCase{"IO wait",
+                      {kPark, "net.(*conn).Read", "github.com/lib/pq.(*conn).recv",
+                       "database/sql.(*DB).queryDC", "main.load"},
+                      WaitFor::Answer,
+                      "goroutine-sql-answer"},
+        GoroutineCase{"chan receive",
+                      {kPark, "runtime.chanrecv", "main.result", "net/http.HandlerFunc.ServeHTTP",
+                       "net/http.serverHandler.ServeHTTP", "net/http.(*conn).serve"},
+                      WaitFor::Answer,
+                      "goroutine-in-request"}));
 
 constexpr const char* kOfBoth =
     "sites:\n"

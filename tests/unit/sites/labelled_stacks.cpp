@@ -9,13 +9,12 @@
 #include "base/file_io.h"
 #include "base/interpreted_name.h"
 #include "sites/site_folders.h"
+#include "support/file_limit.h"
 
 namespace offcpud {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::size_t kLimit = 1 << 20;
 
 template <class T>
 T value_of(Result<T> result) {
@@ -40,7 +39,7 @@ std::vector<LabelledStack> labelled_stacks() {
   std::ranges::sort(files);
   std::vector<LabelledStack> stacks;
   for (const fs::path& file : files) {
-    for (ReadStack& stack : value_of(read_stacks(value_of(read_file(file, kLimit))))) {
+    for (ReadStack& stack : value_of(read_stacks(value_of(read_file(file, test::kFileLimit))))) {
       LabelledStack labelled;
       labelled.place = file.lexically_relative(folder).native() + ":" + std::to_string(stack.line);
       labelled.of_study = file.parent_path() == folder;

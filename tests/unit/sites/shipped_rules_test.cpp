@@ -13,14 +13,19 @@
 #include "sites/file_evidence.h"
 #include "sites/wait_classifier.h"
 #include "unit/sites/labelled_stacks.h"
+#include "unit/sites/reasons.h"
 #include "waited.h"
 
 namespace offcpud {
 namespace {
 
+using test::kCondvar;
+using test::kDisk;
+using test::kLock;
+using test::kPolls;
 using Names = std::vector<std::string>;
 
-struct Case {
+struct NativeCase {
   const char* what;
   const char* exe;
   std::size_t reason;
@@ -28,19 +33,16 @@ struct Case {
   Names kernel;
   const char* site;  // "": no rule
 
-  friend std::ostream& operator<<(std::ostream& out, const Case& each) { return out << each.what; }
+  friend std::ostream& operator<<(std::ostream& out, const NativeCase& each) {
+    return out << each.what;
+  }
 };
 
 const Names kFutex = {"futex_do_wait", "do_futex"};
 const Names kPoll = {"schedule_hrtimeout_range_clock", "do_epoll_wait"};
 
-constexpr std::size_t kLock = OFFCPUD_BLOCKED_LOCK;
-constexpr std::size_t kCondvar = OFFCPUD_BLOCKED_CONDVAR;
-constexpr std::size_t kPolls = OFFCPUD_BLOCKED_POLL;
-constexpr std::size_t kDisk = OFFCPUD_BLOCKED_DISK;
-
 // What a loop or a pool runs is above it on the stack.
-std::vector<Case> tasks_and_loops() {
+std::vector<NativeCase> tasks_and_loops() {
   return {
       {"a handler of a loop behind a mutex",
        "nginx",
@@ -80,7 +82,7 @@ std::vector<Case> tasks_and_loops() {
 }
 
 // Processes of PostgreSQL and threads of MariaDB.
-std::vector<Case> databases() {
+std::vector<NativeCase> databases() {
   return {
       {"a query that waits for parallel workers",
        "postgres",
@@ -157,7 +159,7 @@ std::vector<Case> databases() {
 }
 
 // Everything else.
-std::vector<Case> others() {
+std::vector<NativeCase> others() {
   return {
       {"who waits for a mutex of Ruby",
        "ruby",
@@ -311,7 +313,7 @@ std::vector<Case> others() {
 }
 
 // What the kernel alone says, and its own threads.
-std::vector<Case> of_the_kernel() {
+std::vector<NativeCase> of_the_kernel() {
   return {
       {"memory before disk",
        "app",
@@ -411,10 +413,10 @@ std::vector<Case> of_the_kernel() {
   };
 }
 
-class ShippedRules : public testing::TestWithParam<Case> {};
+class ShippedRules : public testing::TestWithParam<NativeCase> {};
 
 TEST_P(ShippedRules, Take) {
-  const Case& each = GetParam();
+  const NativeCase& each = GetParam();
   ReadStack stack{.label = {}, .exe = each.exe, .reason = each.reason, .user = {}, .kernel = {}};
   for (const std::string& frame : each.user) {
     const std::size_t at = frame.rfind('@');
@@ -465,8 +467,8 @@ TEST(ShippedRulesOfClients, AreCertainOfQuestionsAndAskWhoSpokeLastElsewhere) {
       {{"ldap_result", "libldap-2.5.so.0"}, WaitFor::Answer, false},
       {{"memcached_get", "libmemcached.so.11"}, WaitFor::Answer, true},
   };
-  constexpr std::uint32_t kHeard = OFFCPUD_ON_HEARD | OFFCPUD_ON_ALONE;
-  constexpr std::uint32_t kAsked = OFFCPUD_ON_ASKED | OFFCPUD_ON_ALONE;
+  constexpr std::uint32_t kOnHeard = OFFCPUD_ON_HEARD | OFFCPUD_ON_ALONE;
+  constexpr std::uint32_t kOnAsked = OFFCPUD_ON_ASKED | OFFCPUD_ON_ALONE;
   WaitClassifier classifier(shipped_rules());
   for (const Client& each : clients) {
     const std::vector<SiteFrame> user = {{"main", "app"}, each.function, {"poll", "libc.so.6"}};
@@ -474,7 +476,7 @@ TEST(ShippedRulesOfClients, AreCertainOfQuestionsAndAskWhoSpokeLastElsewhere) {
     const WaitClass found = classifier.classify("app", kPolls, user, kernel);
     EXPECT_EQ(found.wait_for, each.wait_for) << each.function.function;
     EXPECT_EQ(found.certain, each.certain) << each.function.function;
-    const auto heard = by_files(found.ask, kHeard), asked = by_files(found.ask, kAsked);
+    const auto heard = by_files(found.ask, kOnHeard), asked = by_files(found.ask, kOnAsked);
     if (each.certain) {
       EXPECT_EQ(heard, std::nullopt) << each.function.function;
       continue;

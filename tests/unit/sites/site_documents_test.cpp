@@ -8,6 +8,7 @@
 #include "base/file_io.h"
 #include "sites/site_rule_keys.h"
 #include "sites/site_rules.h"
+#include "support/file_limit.h"
 
 namespace offcpud {
 namespace {
@@ -15,7 +16,8 @@ namespace {
 using testing::HasSubstr;
 
 std::string document() {
-  const auto text = read_file(std::string(OFFCPUD_SOURCE_DIR) + "/docs/wait-sites.md", 1 << 20);
+  const auto text =
+      read_file(std::string(OFFCPUD_SOURCE_DIR) + "/docs/wait-sites.md", test::kFileLimit);
   EXPECT_TRUE(text);
   return text ? *text : "";
 }

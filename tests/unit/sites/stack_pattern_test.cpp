@@ -6,14 +6,14 @@
 namespace offcpud {
 namespace {
 
-StackPattern pattern(std::string_view text) {
+StackPattern stack_pattern(std::string_view text) {
   auto parsed = StackPattern::parse(text, PatternKind::User);
   EXPECT_TRUE(parsed) << text << ": " << (parsed ? "" : parsed.error().message());
   return parsed ? *parsed : StackPattern{};
 }
 
 TEST(StackPattern, StepsAreFunctionsAndGaps) {
-  const StackPattern parsed = pattern("... <  A::a |\n  B::b <\tC::c < ... < D::d ");
+  const StackPattern parsed = stack_pattern("... <  A::a |\n  B::b <\tC::c < ... < D::d ");
   EXPECT_EQ(parsed.text, "... < A::a | B::b < C::c < ... < D::d");
   ASSERT_EQ(parsed.steps.size(), 3U);
   EXPECT_TRUE(parsed.steps[0].after_gap);
@@ -23,7 +23,7 @@ TEST(StackPattern, StepsAreFunctionsAndGaps) {
 }
 
 TEST(StackPattern, TemplatesHaveAnglesOfTheirOwn) {
-  EXPECT_EQ(pattern("std::vector<int>::at < f::g").steps.size(), 2U);
+  EXPECT_EQ(stack_pattern("std::vector<int>::at < f::g").steps.size(), 2U);
 }
 
 TEST(StackPattern, RefusesWhatSaysNothingOrSomethingElse) {
@@ -42,10 +42,10 @@ TEST(StackPattern, RefusesWhatSaysNothingOrSomethingElse) {
 
 TEST(StackPattern, CoversWhereOneIsFoundTheOtherIs) {
   const auto covers = [](const char* one, const char* other) {
-    return pattern(one).covers(pattern(other));
+    return stack_pattern(one).covers(stack_pattern(other));
   };
-  EXPECT_TRUE(StackPattern{}.covers(pattern("A::a")));
-  EXPECT_FALSE(pattern("A::a").covers(StackPattern{}));
+  EXPECT_TRUE(StackPattern{}.covers(stack_pattern("A::a")));
+  EXPECT_FALSE(stack_pattern("A::a").covers(StackPattern{}));
   EXPECT_TRUE(covers("A::a", "A::a < B::b"));
   EXPECT_TRUE(covers("... < B::b", "A::a < B::b"));
   EXPECT_TRUE(covers("... < B::*", "... < A::a < ... < B::b"));

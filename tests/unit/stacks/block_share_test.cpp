@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "support/sampled_blocks.h"
+#include "support/times.h"
 
 namespace offcpud {
 namespace {
 
 using test::BlockRecord;
-
-constexpr std::uint64_t kMs = 1'000'000;
+using test::kMs;
 
 // A block of `length` of which walks have credited `before`; it lasts, or ends now.
 BlockRecord block(std::uint64_t length, std::uint64_t before, bool lasts = false) {

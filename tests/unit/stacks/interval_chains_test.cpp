@@ -9,10 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "support/times.h"
+
 namespace offcpud {
 namespace {
 
-constexpr std::uint64_t kMs = 1'000'000;
+using test::kMs;
 
 // Thread `tid` was blocked from `since` to `until` (ms), until thread `waker` ended it; 0: nobody
 // who is known.

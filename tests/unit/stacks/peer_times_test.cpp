@@ -14,7 +14,7 @@ WaitPeer remote(std::uint16_t port) {
   return {.kind = WaitPeer::Kind::Remote, .port = port};
 }
 
-double sum_of(const PeerTimes& times) {
+double total_of(const PeerTimes& times) {
   double ns = 0;
   for (const PeerTime& each : times.times()) ns += each.ended.ns;
   return ns;
@@ -39,7 +39,7 @@ TEST(PeerTimes, FurtherPeersAreAddedUp) {
   for (std::uint16_t port = 1; port <= 1'000; ++port) times.of(remote(port), bytes).ended.add(1, 1);
   EXPECT_EQ(times.times().size(), PeerTimes::kMost + 1);
   EXPECT_EQ(times.times().back().peer.kind, WaitPeer::Kind::Others);
-  EXPECT_EQ(sum_of(times), 1'000);
+  EXPECT_EQ(total_of(times), 1'000);
 }
 
 TEST(PeerTimes, AServerWithAProcessForEachConnectionIsStillThatServer) {
@@ -65,7 +65,7 @@ TEST(PeerTimes, NoTimeIsLostWithoutBytes) {
   PeerTimes times;
   for (std::uint16_t port = 1; port <= 10; ++port) times.of(remote(port), bytes).ended.add(1, 1);
   EXPECT_EQ(times.times().size(), 5U);
-  EXPECT_EQ(sum_of(times), 10);
+  EXPECT_EQ(total_of(times), 10);
   EXPECT_EQ(times.bytes(), bytes.taken());
 }
 

@@ -13,16 +13,19 @@
 #include "stacks/stack_allocation.h"
 #include "support/lasting_blocks.h"
 #include "support/simulated_host.h"
+#include "support/times.h"
 
 namespace offcpud {
 namespace {
 
 using namespace std::chrono_literals;
 using test::Blocks;
+using test::kConvoy;
+using test::kMs;
+using test::kSecond;
 using test::LastingBlocks;
 using test::SimulatedHost;
 
-constexpr double kMs = 1e6, kSecond = 1e9;
 constexpr int kRuns = 200;
 
 // Threads, and what they wait for.
@@ -32,9 +35,6 @@ struct Waits {
   WaitFor wait_for;
   bool last = false;  // walks count them
 };
-
-// Three threads of which two wait for the third, 20 to 40 ms each time.
-constexpr Blocks kConvoy{.tgid = 4000, .per_second = 66, .least_ns = 20 * kMs, .most_ns = 40 * kMs};
 
 constexpr Blocks of_convoy_s_process(double per_second, double least_s, double most_s) {
   return {.tgid = kConvoy.tgid,

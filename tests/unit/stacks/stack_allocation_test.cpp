@@ -11,18 +11,17 @@
 
 #include "stacks/sampling_rate.h"
 #include "support/simulated_host.h"
+#include "support/times.h"
 
 namespace offcpud {
 namespace {
 
 using namespace std::chrono_literals;
 using test::Blocks;
+using test::kConvoy;
+using test::kMs;
+using test::kSecond;
 using test::SimulatedHost;
-
-constexpr double kMs = 1e6, kSecond = 1e9;
-
-// Three threads of which two wait for the third, 20 to 40 ms each time.
-constexpr Blocks kConvoy{.tgid = 4000, .per_second = 66, .least_ns = 20 * kMs, .most_ns = 40 * kMs};
 
 // Threads of another process, each of which blocks about once a second.
 Blocks crowd(double threads, std::uint32_t kind) {
@@ -57,7 +56,7 @@ std::vector<Blocks> others() {
   return all;
 }
 
-struct Estimate {
+struct SampledEstimate {
   double truth = 0, sum = 0, variance = 0;
   double stacks = 0;
 
@@ -65,13 +64,13 @@ struct Estimate {
 };
 
 // Lets the seconds pass, with one adaptation after each.
-std::vector<Estimate> run(SimulatedHost& host, StackAllocation& allocation,
-                          const std::vector<Blocks>& all, int seconds) {
-  std::vector<Estimate> found(all.size());
+std::vector<SampledEstimate> run(SimulatedHost& host, StackAllocation& allocation,
+                                 const std::vector<Blocks>& all, int seconds) {
+  std::vector<SampledEstimate> found(all.size());
   for (int second = 0; second < seconds; ++second) {
     const SamplingIntervals in_force = allocation.intervals();
     for (std::size_t i = 0; i < all.size(); ++i) {
-      Estimate& estimate = found[i];
+      SampledEstimate& estimate = found[i];
       estimate.truth += host.run_second(all[i], in_force, [&](const offcpud_sample& sample) {
         const auto weight = static_cast<double>(sample.weight_ns);
         estimate.sum += weight;
@@ -85,10 +84,10 @@ std::vector<Estimate> run(SimulatedHost& host, StackAllocation& allocation,
   return found;
 }
 
-double stacks_of(const std::vector<Estimate>& all) {
-  return std::accumulate(all.begin(), all.end(), 0.0, [](double sum, const Estimate& estimate) {
-    return sum + estimate.stacks;
-  });
+double stacks_of(const std::vector<SampledEstimate>& all) {
+  return std::accumulate(
+      all.begin(), all.end(), 0.0,
+      [](double sum, const SampledEstimate& estimate) { return sum + estimate.stacks; });
 }
 
 std::vector<Blocks> with_others(std::vector<Blocks> some) {
@@ -210,7 +209,7 @@ TEST(StackAllocation, AConvoyDoesNotDrownInACrowd) {
 // The crowd waits for work, as idle threads of Go do.
 StratumWeights knowing(const Blocks& idle) {
   KnownWaits waits;
-  waits.add(WaitFor::Work, 100 * kSecond * kSecond);
+  waits.add(WaitFor::Work, 100.0 * kSecond * kSecond);
   StratumWeights weights;
   weights.add({{stratum_of(idle.sample()), waits}}, 1s);
   return weights;

@@ -6,13 +6,14 @@
 #include <cmath>
 
 #include "stacks/sampling_intervals.h"
+#include "support/times.h"
 
 namespace offcpud {
 namespace {
 
 using namespace std::chrono_literals;
+using test::kSecond;
 
-constexpr double kSecond = 1e9;
 constexpr std::size_t kLocks = stratum_at(5, OFFCPUD_BLOCKED_LOCK);
 constexpr std::size_t kPolls = stratum_at(5, OFFCPUD_BLOCKED_POLL);
 constexpr std::size_t kKernelThreads =

@@ -20,10 +20,9 @@
 namespace offcpud {
 namespace {
 
-constexpr std::uint32_t kUser = 1000, kOther = 65534;
 constexpr FileRights kOfRoot{.owner = 0, .mode = S_IFREG | 0644};
 constexpr FileRights kOfUser{.owner = kUser, .mode = S_IFREG | 0644};
-constexpr FileRights kOfOther{.owner = kOther, .mode = S_IFREG | 0644};
+constexpr FileRights kOfStranger{.owner = kStranger, .mode = S_IFREG | 0644};
 constexpr FileRights kOfAll{.owner = kUser, .mode = S_IFREG | 0666};
 
 // As a reader makes them of files that may not answer.
@@ -83,7 +82,7 @@ struct DebugFileTest : testing::Test, FilesBelow {
 TEST_F(DebugFileTest, OfCopiesTheOwnersOfTheOriginalsDecide) {
   EXPECT_TRUE(is_named(kOfUser, kOfUser));
   EXPECT_TRUE(is_named(kOfUser, kOfRoot));
-  EXPECT_FALSE(is_named(kOfUser, kOfOther));
+  EXPECT_FALSE(is_named(kOfUser, kOfStranger));
   EXPECT_FALSE(is_named(kOfRoot, kOfUser));
   EXPECT_FALSE(is_named(kOfUser, kOfAll));
 }
@@ -115,7 +114,7 @@ TEST_F(DebugFileTest, OnlyRootsFileOfADiskNamesTheFunctionsOfACopy) {
   const std::filesystem::path debug_file = tree.root() / "app/symbols_plain.debug";
   ASSERT_EQ(::chown(debug_file.c_str(), kUser, kUser), 0);
   EXPECT_FALSE(is_named(kOfUser, std::nullopt)) << "whose the copy is, its file system says";
-  EXPECT_FALSE(is_named(kOfOther, std::nullopt));
+  EXPECT_FALSE(is_named(kOfStranger, std::nullopt));
   EXPECT_FALSE(is_named(std::nullopt, std::nullopt));
 }
 

@@ -242,14 +242,13 @@ TEST(ElfSymbols, ADebugFileOfAnotherUserDoesNotNameFunctions) {
     const auto found = read ? read->functions().find(start) : std::nullopt;
     return found ? std::string(found->name) : "nothing";
   };
-  constexpr uid_t kUser = 1000, kOther = 65534;
   const auto give = [](const path& file, uid_t user) {
     ASSERT_EQ(::chown(file.c_str(), user, user), 0);
   };
   give(object, 0);
   give(debug, 0);
   EXPECT_EQ(name_now(), "c_function");
-  give(debug, kOther);
+  give(debug, kStranger);
   EXPECT_EQ(name_now(), "");
   give(object, kUser);
   EXPECT_EQ(name_now(), "");

@@ -7,14 +7,16 @@
 #include <map>
 #include <vector>
 
+#include "support/users.h"
+
 namespace offcpud {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using test::kHog;
+using test::kOther;
 using testing::ElementsAre;
-
-constexpr ShareOwner kHog = 65534, kOther = 1000;
 
 struct LoadQueueTest : testing::Test {
   // Puts a load in; the number of the one that has to go, 0: none.

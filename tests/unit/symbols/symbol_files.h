@@ -16,6 +16,9 @@
 
 namespace offcpud {
 
+// The user whose program it is, and another one.
+inline constexpr std::uint32_t kUser = 1000, kStranger = 65534;
+
 // Programs made from symbols_fixture.cpp by the build.
 inline std::filesystem::path symbol_fixture(const std::string& name) {
   return std::filesystem::path(OFFCPUD_SYMBOL_FIXTURES) / name;

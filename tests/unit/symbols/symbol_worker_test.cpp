@@ -17,12 +17,15 @@
 #include <vector>
 
 #include "support/temp_tree.h"
+#include "support/users.h"
 #include "unit/symbols/symbol_files.h"
 
 namespace offcpud {
 namespace {
 
 using std::filesystem::path;
+using test::kHog;
+using test::kOther;
 
 // What the worker answers, once it has done all before.
 std::string name(SymbolWorker& worker, ObjectId id, std::uint64_t offset) {
@@ -133,7 +136,6 @@ struct Order {
     };
   }
 };
-constexpr ShareOwner kHog = 65534, kOther = 1000;
 constexpr std::chrono::milliseconds kLong{60'000};
 const std::vector<ObjectId> kNone;
 

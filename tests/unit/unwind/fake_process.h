@@ -58,6 +58,9 @@ class FakeProcess final : public StackMemory, public UnwindLookup {
   std::map<std::uint64_t, std::uint8_t> memory_;
 };
 
+// In its stack.
+inline constexpr std::uint64_t kStack = 0x7ffc00001000;
+
 // An address in a function of it.
 inline std::uint64_t in(std::uint64_t function, std::uint64_t offset = 0x50) {
   return FakeProcess::kCode + function * 256 + offset;

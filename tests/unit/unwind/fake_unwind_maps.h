@@ -16,6 +16,12 @@
 
 namespace offcpud {
 
+namespace test {
+// A process, and where a file begins in its memory.
+inline constexpr std::uint32_t kTgid = 4711;
+inline constexpr std::uint64_t kBase = 0x7f0000000000;
+}  // namespace test
+
 // The maps in memory, and the look-up in them as unwind.bpf.h does it.
 class FakeUnwindMaps final : public UnwindMaps {
  public:

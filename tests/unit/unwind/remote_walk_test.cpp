@@ -11,11 +11,10 @@ namespace {
 
 using test::FakeProcess;
 using test::in;
+using test::kStack;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
-
-constexpr std::uint64_t kStack = 0x7ffc00001000;
 
 UnwindRule by_sp(std::int32_t offset) {
   UnwindRule rule = plain_rule(OFFCPUD_UNWIND_RSP);

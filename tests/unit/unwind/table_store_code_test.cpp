@@ -9,8 +9,9 @@
 namespace offcpud {
 namespace {
 
-constexpr std::uint32_t kTgid = 4711;
-constexpr std::uint64_t kBegin = 0x7f0000000000, kEnd = kBegin + 0x40000;
+using test::kTgid;
+
+constexpr std::uint64_t kBegin = test::kBase, kEnd = kBegin + 0x40000;
 
 UnwindRule frame_of(std::int32_t size) {
   UnwindRule rule = plain_rule(OFFCPUD_UNWIND_RSP);

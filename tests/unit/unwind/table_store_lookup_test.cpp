@@ -14,8 +14,8 @@
 namespace offcpud {
 namespace {
 
-constexpr std::uint64_t kBase = 0x7f0000000000;
-constexpr std::uint32_t kTgid = 4711;
+using test::kBase;
+using test::kTgid;
 
 struct TableStoreLookupTest : testing::Test {
   TableStoreLookupTest() : store(*TableStore::create(maps)) {}

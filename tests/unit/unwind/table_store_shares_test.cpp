@@ -6,19 +6,23 @@
 #include <vector>
 
 #include "fake_unwind_maps.h"
+#include "support/users.h"
 #include "unit/elf/elf_bytes.h"
 #include "unwind/table_store.h"
 
 namespace offcpud {
 namespace {
 
-constexpr std::uint64_t kBase = 0x7f0000000000, kStep = 0x200000;
-constexpr std::uint32_t kHog = 65534, kOther = 1000;
+using test::kBase;
+using test::kHog;
+using test::kOther;
+
+constexpr std::uint64_t kStep = 0x200000;
 constexpr TableStoreLimits kOneChunk{.row_bytes = sizeof(offcpud_unwind_chunk)};
 
 // Of text at 0x10000; `rows` of them have a rule of their own for the file, up to 100.
-CfiBytes text(std::uint8_t seed, std::uint32_t rows = 4, std::uint32_t pages = 1,
-              std::uint32_t rules = 2) {
+CfiBytes text_with_rules(std::uint8_t seed, std::uint32_t rows = 4, std::uint32_t pages = 1,
+                         std::uint32_t rules = 2) {
   CfiBytes cfi;
   const auto cie = cfi.cie();
   for (std::uint32_t page = 1; page <= pages; ++page) {
@@ -64,13 +68,13 @@ struct TableStoreSharesTest : testing::Test {
 
 TEST_F(TableStoreSharesTest, WhoMapsMostGivesWay) {
   make(kOneChunk);
-  for (std::uint8_t i = 0; i < 6; ++i) (void)mapped(text(i + 1, 10'000), kHog, i);
-  (void)mapped(text(20, 8'000), kOther);
+  for (std::uint8_t i = 0; i < 6; ++i) (void)mapped(text_with_rules(i + 1, 10'000), kHog, i);
+  (void)mapped(text_with_rules(20, 8'000), kOther);
   EXPECT_TRUE(has_table(kOther));
   EXPECT_EQ(store->stats().taken_out, 1U);
   EXPECT_EQ(store->stats().without_room, 0U);
   // Whoever has most gets nothing of others, and nothing of his own that he maps.
-  (void)mapped(text(21, 10'000), kHog, 7);
+  (void)mapped(text_with_rules(21, 10'000), kHog, 7);
   EXPECT_FALSE(has_table(kHog, 7));
   EXPECT_TRUE(has_table(kOther));
   EXPECT_EQ(store->stats().taken_out, 1U);
@@ -80,19 +84,19 @@ TEST_F(TableStoreSharesTest, WhoMapsMostGivesWay) {
 
 TEST_F(TableStoreSharesTest, WhatOthersMapStaysWhoeverMappedItFirst) {
   make(kOneChunk);
-  const UnwindObjectId database = mapped(text(1, 20'000), kHog);
+  const UnwindObjectId database = mapped(text_with_rules(1, 20'000), kHog);
   map(database, kOther);
-  for (std::uint8_t i = 1; i < 10; ++i) (void)mapped(text(i + 1, 5'000), kHog, i);
+  for (std::uint8_t i = 1; i < 10; ++i) (void)mapped(text_with_rules(i + 1, 5'000), kHog, i);
   EXPECT_TRUE(has_table(kOther));
-  (void)mapped(text(20, 10'000), 1001);
+  (void)mapped(text_with_rules(20, 10'000), 1001);
   EXPECT_TRUE(has_table(kOther));
   EXPECT_TRUE(has_table(1001));
 }
 
 TEST_F(TableStoreSharesTest, TheUnusedOfAnotherStay) {
   make(kOneChunk);
-  const UnwindObjectId shell = add(text(1, 5'000), kOther);
-  for (std::uint8_t i = 1; i < 16; ++i) (void)mapped(text(i + 1, 5'000), kHog, i);
+  const UnwindObjectId shell = add(text_with_rules(1, 5'000), kOther);
+  for (std::uint8_t i = 1; i < 16; ++i) (void)mapped(text_with_rules(i + 1, 5'000), kHog, i);
   map(shell, kOther);  // would fail if it were gone
   EXPECT_TRUE(has_table(kOther));
 }
@@ -100,23 +104,23 @@ TEST_F(TableStoreSharesTest, TheUnusedOfAnotherStay) {
 TEST_F(TableStoreSharesTest, PagesAreShared) {
   maps.most_pages = 24;
   make();
-  for (std::uint8_t i = 0; i < 3; ++i) (void)mapped(text(i + 1, 4, 8), kHog, i);
-  (void)mapped(text(20, 4, 6), kOther);
+  for (std::uint8_t i = 0; i < 3; ++i) (void)mapped(text_with_rules(i + 1, 4, 8), kHog, i);
+  (void)mapped(text_with_rules(20, 4, 6), kOther);
   EXPECT_TRUE(has_table(kOther));
   EXPECT_EQ(store->stats().taken_out, 1U);
   EXPECT_LE(maps.pages.size(), 24U);
-  (void)mapped(text(21, 4, 14), kOther, 1);  // more than the hog has
+  (void)mapped(text_with_rules(21, 4, 14), kOther, 1);  // more than the hog has
   EXPECT_FALSE(has_table(kOther, 1));
   EXPECT_EQ(store->stats().without_room, 1U);
 }
 
 TEST_F(TableStoreSharesTest, RulesAreShared) {
   make({.rules = 200});
-  for (std::uint8_t i = 0; i < 4; ++i) (void)mapped(text(i + 1, 60, 1, 58), kHog, i);
+  for (std::uint8_t i = 0; i < 4; ++i) (void)mapped(text_with_rules(i + 1, 60, 1, 58), kHog, i);
   EXPECT_EQ(store->stats().without_room,
             1U);  // and not a table that has rules for half of its code
   EXPECT_FALSE(has_table(kHog, 3));
-  (void)mapped(text(20, 32, 1, 30), kOther);
+  (void)mapped(text_with_rules(20, 32, 1, 30), kOther);
   EXPECT_TRUE(has_table(kOther));
   EXPECT_EQ(store->stats().taken_out, 1U);
   EXPECT_LE(store->stats().rules, 200U);
@@ -125,15 +129,15 @@ TEST_F(TableStoreSharesTest, RulesAreShared) {
 TEST_F(TableStoreSharesTest, FilesAreShared) {
   maps.most_files = 8;
   make();
-  for (std::uint8_t i = 0; i < 8; ++i) (void)mapped(text(i + 1), kHog, i);
+  for (std::uint8_t i = 0; i < 8; ++i) (void)mapped(text_with_rules(i + 1), kHog, i);
   EXPECT_EQ(maps.files.size(), 8U);
-  const UnwindObjectId object = mapped(text(20), kOther);
+  const UnwindObjectId object = mapped(text_with_rules(20), kOther);
   EXPECT_EQ(std::ranges::count_if(maps.files,
                                   [=](const auto& file) { return file.second.object == object; }),
             1);
   EXPECT_EQ(store->stats().files_left_out, 1U);  // of the hog
   for (std::uint8_t i = 0; i < 8; ++i) EXPECT_TRUE(has_table(kHog, i));
-  (void)mapped(text(21), kHog, 9);
+  (void)mapped(text_with_rules(21), kHog, 9);
   EXPECT_EQ(store->stats().files_left_out, 2U);
 }
 
@@ -141,7 +145,7 @@ TEST_F(TableStoreSharesTest, FilesAreShared) {
 TEST_F(TableStoreSharesTest, ManyUnusedOnesGoTogether) {
   make(kOneChunk);
   for (std::uint32_t i = 0; i < 400; ++i) {
-    (void)add(text(static_cast<std::uint8_t>(i % 100), 200 + i), kHog);
+    (void)add(text_with_rules(static_cast<std::uint8_t>(i % 100), 200 + i), kHog);
   }
   const auto evictions = store->stats().evictions;
   EXPECT_GT(evictions, 100U);

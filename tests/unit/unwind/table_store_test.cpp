@@ -15,8 +15,8 @@
 namespace offcpud {
 namespace {
 
-constexpr std::uint64_t kBase = 0x7f0000000000;
-constexpr std::uint32_t kTgid = 4711;
+using test::kBase;
+using test::kTgid;
 
 // Text whose rules depend on `seed`; `pages` pages with `rows` rows each.
 CfiBytes text(std::uint8_t seed, std::uint64_t pages = 1, std::uint32_t rows = 4) {

@@ -4,13 +4,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/users.h"
+
 namespace offcpud {
 namespace {
 
+using test::kHog;
+using test::kOther;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr ShareOwner kHog = 65534, kAlly = 65533, kOther = 1000, kRoot = 0;
+constexpr ShareOwner kAlly = 65533, kRoot = 0;
 constexpr std::uint64_t kAll = 1000;
 
 TableHolder mapped(std::uint32_t object, std::vector<ShareOwner> by, std::uint64_t held) {

@@ -10,9 +10,9 @@ namespace {
 
 using test::FakeProcess;
 using test::in;
+using test::kStack;
 using testing::ElementsAre;
 
-constexpr std::uint64_t kStack = 0x7ffc00001000;
 constexpr std::uint64_t kElsewhere = 0x7e0000000000;  // nothing is mapped there
 
 // Function 1 has no rule, function 9 is the outermost.

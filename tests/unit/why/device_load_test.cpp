@@ -14,7 +14,7 @@ using test::HandMadeInputs;
 using ::testing::EndsWith;
 using ::testing::SizeIs;
 using On = UnitPeer::On;
-using By = UnitLoad::By;
+using LoadedBy = UnitLoad::By;
 
 // A database waits half of the time for an fsync on vda.
 HandMadeInputs database() {
@@ -31,8 +31,10 @@ WhyVerdict verdict(HandMadeInputs& host, const std::string& unit = "db") {
 
 TEST(DeviceLoad, TheUnitThatLoadsADiskMostIsToBlame) {
   HandMadeInputs host = database();
-  host.loads("vda", By::Unit, "backup", 2.3, 85e6, 5e3).loads("vda", By::Unit, "db", 0.1, 0.2e6);
-  host.loads("vda", By::Kernel, "", 0.1, 1e6).loads("vdb", By::Unit, "other", 30, 900e6);
+  host.loads("vda", LoadedBy::Unit, "backup", 2.3, 85e6, 5e3)
+      .loads("vda", LoadedBy::Unit, "db", 0.1, 0.2e6);
+  host.loads("vda", LoadedBy::Kernel, "", 0.1, 1e6)
+      .loads("vdb", LoadedBy::Unit, "other", 30, 900e6);
   const WhyVerdict found = verdict(host);
   EXPECT_EQ(found.sentence,
             "db: 0.50 threads wait for storage (fsync) on device vda, which backup loads (92 % of "
@@ -45,7 +47,7 @@ TEST(DeviceLoad, TheUnitThatLoadsADiskMostIsToBlame) {
 
 TEST(DeviceLoad, NoWaitIsAttributedToWhoLoads) {
   HandMadeInputs host = database();
-  host.loads("vda", By::Unit, "backup", 2, 85e6);
+  host.loads("vda", LoadedBy::Unit, "backup", 2, 85e6);
   const UnitCauses tree = causes_of(host.made(), "db");
   const Cause& device = tree.causes.at(0).parts.at(0);
   EXPECT_EQ(device.kind, Cause::Kind::Device);
@@ -58,7 +60,8 @@ TEST(DeviceLoad, NoWaitIsAttributedToWhoLoads) {
 
 TEST(DeviceLoad, WhoLoadsADiskHimselfIsToldSo) {
   HandMadeInputs host = database();
-  host.loads("vda", By::Unit, "db", 3, 20e6, 5e6).loads("vda", By::Unit, "backup", 1, 9e6);
+  host.loads("vda", LoadedBy::Unit, "db", 3, 20e6, 5e6)
+      .loads("vda", LoadedBy::Unit, "backup", 1, 9e6);
   const WhyVerdict found = verdict(host);
   EXPECT_THAT(found.sentence, EndsWith(" on device vda, which it loads itself (75 % of the time of "
                                        "the device's requests, 5.0 MB/s read, 20 MB/s written)"));
@@ -67,7 +70,7 @@ TEST(DeviceLoad, WhoLoadsADiskHimselfIsToldSo) {
 
 TEST(DeviceLoad, WhoDoesHardlyMoreThanTheWaitingUnitIsNotToBlame) {
   HandMadeInputs host = database();
-  host.loads("vda", By::Unit, "backup", 1.5, 9e6).loads("vda", By::Unit, "db", 1, 2e6);
+  host.loads("vda", LoadedBy::Unit, "backup", 1.5, 9e6).loads("vda", LoadedBy::Unit, "db", 1, 2e6);
   const WhyVerdict found = verdict(host);
   EXPECT_THAT(found.sentence, EndsWith(", which several load, most of all backup (60 % of the time "
                                        "of the device's requests, 9.0 MB/s written)"));
@@ -81,7 +84,7 @@ TEST(DeviceLoad, TheUnitOfAProcessIsItsOwn) {
   host.inputs.unit_of_process = "db";
   host.waits("postgres (pid 7)", WaitFor::Storage, "fsync", 0.5)
       .on("postgres (pid 7)", WaitFor::Storage, On::Device, "vda", 0.5)
-      .loads("vda", By::Unit, "db", 3, 20e6);
+      .loads("vda", LoadedBy::Unit, "db", 3, 20e6);
   EXPECT_THAT(
       verdict(host, "postgres (pid 7)").sentence,
       EndsWith(" on device vda, which its own unit loads (100 % of the time of the device's "
@@ -90,8 +93,8 @@ TEST(DeviceLoad, TheUnitOfAProcessIsItsOwn) {
 
 TEST(DeviceLoad, SeveralThatShareADiskAreNotToBlame) {
   HandMadeInputs host = database();
-  host.loads("vda", By::Unit, "a", 1, 1e6).loads("vda", By::Unit, "b", 0.8, 1e6);
-  host.loads("vda", By::Unit, "c", 0.6, 1e6);
+  host.loads("vda", LoadedBy::Unit, "a", 1, 1e6).loads("vda", LoadedBy::Unit, "b", 0.8, 1e6);
+  host.loads("vda", LoadedBy::Unit, "c", 0.6, 1e6);
   const WhyVerdict found = verdict(host);
   EXPECT_THAT(found.sentence, EndsWith(", which several load, most of all a (42 % of the time of "
                                        "the device's requests, 1.0 MB/s written)"));
@@ -100,7 +103,7 @@ TEST(DeviceLoad, SeveralThatShareADiskAreNotToBlame) {
 
 TEST(DeviceLoad, OfWriteBackNobodyKnowsForWhom) {
   HandMadeInputs host = database();
-  host.loads("vda", By::Kernel, "", 4, 200e6).loads("vda", By::Unit, "a", 1, 1e6);
+  host.loads("vda", LoadedBy::Kernel, "", 4, 200e6).loads("vda", LoadedBy::Unit, "a", 1, 1e6);
   const WhyVerdict found = verdict(host);
   EXPECT_THAT(found.sentence,
               EndsWith(", which the kernel loads with write-back and journals (80 % of the time of "
@@ -110,7 +113,7 @@ TEST(DeviceLoad, OfWriteBackNobodyKnowsForWhom) {
 
 TEST(DeviceLoad, ADiskWithLittleToDoHasNobodyToBlame) {
   HandMadeInputs host = database();
-  host.loads("vda", By::Unit, "backup", 0.04, 1e4);
+  host.loads("vda", LoadedBy::Unit, "backup", 0.04, 1e4);
   const WhyVerdict found = verdict(host);
   EXPECT_THAT(found.sentence, EndsWith(", which has little to do: 0.04 requests at a time"));
   EXPECT_EQ(found.culprit, "vda");
@@ -119,14 +122,15 @@ TEST(DeviceLoad, ADiskWithLittleToDoHasNobodyToBlame) {
 // io.stat has no times.
 TEST(DeviceLoad, WithoutTimesBytesDecide) {
   HandMadeInputs host = database();
-  host.loads("vda", By::Unit, "backup", 0, 60e6, 30e6).loads("vda", By::Unit, "db", 0, 10e6);
+  host.loads("vda", LoadedBy::Unit, "backup", 0, 60e6, 30e6)
+      .loads("vda", LoadedBy::Unit, "db", 0, 10e6);
   const WhyVerdict found = verdict(host);
   EXPECT_THAT(found.sentence,
               EndsWith(", which backup loads (90 % of the device's bytes, 30 MB/s read, "
                        "60 MB/s written)"));
   EXPECT_EQ(found.culprit, "backup");
   HandMadeInputs idle = database();
-  idle.loads("vda", By::Unit, "backup", 0, 1e5);
+  idle.loads("vda", LoadedBy::Unit, "backup", 0, 1e5);
   EXPECT_EQ(verdict(idle).culprit, "vda");
 }
 
@@ -136,7 +140,7 @@ TEST(DeviceLoad, WhatIsNotCountedIsSaid) {
   EXPECT_THAT(verdict(off).sentence,
               EndsWith(" on device vda; who loads it is unknown, because nobody counts that"));
   HandMadeInputs remote = database();
-  remote.loads("vdb", By::Unit, "backup", 2, 85e6);
+  remote.loads("vdb", LoadedBy::Unit, "backup", 2, 85e6);
   EXPECT_THAT(verdict(remote).sentence,
               EndsWith("; who loads it is unknown, because this host counts no requests to it"));
 }
@@ -145,7 +149,7 @@ TEST(DeviceLoad, OfFuseSomebodyServesItOrNobodyKnows) {
   HandMadeInputs host;
   host.waits("reports", WaitFor::Storage, "network-file-system", 1)
       .on("reports", WaitFor::Storage, On::Device, "fuse.sshfs files:/srv", 1)
-      .loads("vdb", By::Unit, "backup", 2, 85e6);
+      .loads("vdb", LoadedBy::Unit, "backup", 2, 85e6);
   EXPECT_THAT(verdict(host, "reports").sentence,
               EndsWith(" is unknown, because no process alone is known to serve it"));
 }
@@ -155,17 +159,17 @@ TEST(DeviceLoad, WhoLoadsADiskKeepsAVerdictOfItsOwn) {
   HandMadeInputs host = database();
   host.waits("backup", WaitFor::Storage, "direct", 0.6)
       .on("backup", WaitFor::Storage, On::Device, "vda", 0.6)
-      .loads("vda", By::Unit, "backup", 2, 85e6);
+      .loads("vda", LoadedBy::Unit, "backup", 2, 85e6);
   WhyUnits units(host.made());
   EXPECT_THAT(verdicts(units, 10), SizeIs(2));
 }
 
 TEST(DeviceLoad, FewPartsAreShown) {
   HandMadeInputs host = database();
-  for (int i = 0; i < 20; ++i) host.loads("vda", By::Unit, "u" + std::to_string(i), 1, 1e6);
+  for (int i = 0; i < 20; ++i) host.loads("vda", LoadedBy::Unit, "u" + std::to_string(i), 1, 1e6);
   const DeviceLoad load = load_of(host.made(), "vda", "db");
   ASSERT_THAT(load.parts, SizeIs(6));
-  EXPECT_EQ(load.parts.back().kind, By::Others);
+  EXPECT_EQ(load.parts.back().kind, LoadedBy::Others);
   double share = 0;
   for (const DeviceLoad::Part& part : load.parts) share += part.share;
   EXPECT_NEAR(share, 1, 1e-9);

@@ -22,6 +22,11 @@ inline std::vector<std::string> units_told(HandMadeInputs& host) {
   return told;
 }
 
+inline UnitChain::Step step(WaitFor wait_for, UnitPeer::On kind = UnitPeer::On::Unknown,
+                            const std::string& on = {}) {
+  return {.wait_for = wait_for, .on = {.kind = kind, .on = on}};
+}
+
 // nginx -> app -> redis -> worker -> its client of the database -> the database, which sleeps.
 inline HandMadeInputs shop() {
   HandMadeInputs host;

@@ -19,13 +19,13 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
 using On = UnitPeer::On;
-using By = UnitRelease::By;
+using ReleasedBy = UnitRelease::By;
 
 constexpr const char* kSite = "postgresql-heavyweight-lock";
 
 UnitRelease release(std::uint32_t pid, std::uint32_t tid, std::uint32_t samples,
                     const std::string& thread = "postgres") {
-  UnitRelease row{.unit = "db", .site = kSite, .kind = By::Thread, .by = "db"};
+  UnitRelease row{.unit = "db", .site = kSite, .kind = ReleasedBy::Thread, .by = "db"};
   row.process = "postgres";
   row.thread = thread;
   row.pid = pid;
@@ -36,7 +36,7 @@ UnitRelease release(std::uint32_t pid, std::uint32_t tid, std::uint32_t samples,
 
 UnitRelease by_nobody(std::uint32_t samples) {
   UnitRelease row = release(0, 0, samples);
-  row.kind = By::Nobody;
+  row.kind = ReleasedBy::Nobody;
   return row;
 }
 

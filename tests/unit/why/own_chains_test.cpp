@@ -11,15 +11,12 @@ namespace {
 
 using test::HandMadeInputs;
 using test::sentence;
+using test::step;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using On = UnitPeer::On;
 using End = UnitChain::End;
-
-UnitChain::Step step(WaitFor wait_for, On kind, const std::string& on) {
-  return {.wait_for = wait_for, .on = {.kind = kind, .on = on}};
-}
 
 const UnitChain::Step kBehindAnother = step(WaitFor::Lock, On::Unit, "shop");
 const UnitChain::Step kWritesToDisk = step(WaitFor::Storage, On::Device, "vda");

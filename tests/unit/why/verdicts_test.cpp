@@ -15,6 +15,7 @@ namespace {
 using test::HandMadeInputs;
 using test::sentence;
 using test::shop;
+using test::step;
 using test::units_told;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -32,10 +33,6 @@ TEST(Verdicts, AChainNamesEachHopInOrder) {
             "answer of orders-db (postgres); meanwhile orders-db sleeps (postgresql-sleep)");
   WhyUnits units(host.made());
   EXPECT_EQ(verdict_of(units, "shopper").culprit, "orders-db");
-}
-
-UnitChain::Step step(WaitFor wait_for, On kind = On::Unknown, const std::string& on = {}) {
-  return {.wait_for = wait_for, .on = {.kind = kind, .on = on}};
 }
 
 // 10 threads of "web" wait for "app", which runs, waits for "db" or for a disk meanwhile.
@@ -56,7 +53,7 @@ HandMadeInputs tiers() {
   return host;
 }
 
-const Cause* part(const Cause& of, Cause::Kind kind, const std::string& name) {
+const Cause* find_part(const Cause& of, Cause::Kind kind, const std::string& name) {
   const auto found = std::ranges::find_if(
       of.parts, [&](const Cause& each) { return each.kind == kind && each.name == name; });
   return found == of.parts.end() ? nullptr : &*found;
@@ -65,7 +62,7 @@ const Cause* part(const Cause& of, Cause::Kind kind, const std::string& name) {
 TEST(Verdicts, AWaitIsDividedByWhatOthersDidDuringIt) {
   HandMadeInputs host = tiers();
   const UnitCauses tree = causes_of(host.made(), "web");
-  const Cause* const app = part(tree.causes.at(0), Cause::Kind::Unit, "app");
+  const Cause* const app = find_part(tree.causes.at(0), Cause::Kind::Unit, "app");
   ASSERT_NE(app, nullptr);
   ASSERT_THAT(app->parts, SizeIs(3)) << "as much as was waited";
   EXPECT_NEAR(app->threads, 10, 1e-9);
@@ -75,13 +72,13 @@ TEST(Verdicts, AWaitIsDividedByWhatOthersDidDuringIt) {
   EXPECT_EQ(asks.kind, Cause::Kind::For);
   EXPECT_EQ(asks.of, "app");
   EXPECT_NEAR(asks.threads, 7.2, 1e-9);
-  const Cause* const db = part(asks, Cause::Kind::Unit, "db");
+  const Cause* const db = find_part(asks, Cause::Kind::Unit, "db");
   ASSERT_NE(db, nullptr);
-  const Cause* const runs = part(*db, Cause::Kind::Runs, "db");
+  const Cause* const runs = find_part(*db, Cause::Kind::Runs, "db");
   ASSERT_NE(runs, nullptr);
   EXPECT_NEAR(runs->threads, 6.3, 1e-9);
   EXPECT_NEAR(runs->error, 0.3, 1e-9);
-  const Cause* const own = part(*app, Cause::Kind::Runs, "app");
+  const Cause* const own = find_part(*app, Cause::Kind::Runs, "app");
   ASSERT_NE(own, nullptr);
   EXPECT_NEAR(own->threads, 1.8, 1e-9);
 }
@@ -97,7 +94,7 @@ TEST(Verdicts, ASentenceGoesOnWithWhatOthersDidDuringTheWait) {
   EXPECT_TRUE(verdict_of(units, "web").attributed);
 }
 
-// Also within a part that had to be made smaller.
+// Also within a find_part that had to be made smaller.
 TEST(Verdicts, PartsAddUpOnEveryLevel) {
   HandMadeInputs host;
   host.waits("web", WaitFor::Answer, "", 4)
@@ -112,9 +109,9 @@ TEST(Verdicts, PartsAddUpOnEveryLevel) {
   std::vector<const Cause*> nodes = {&tree.causes.at(0)};
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     double sum = 0;
-    for (const Cause& part : nodes[i]->parts) {
-      sum += part.threads;
-      nodes.push_back(&part);
+    for (const Cause& find_part : nodes[i]->parts) {
+      sum += find_part.threads;
+      nodes.push_back(&find_part);
     }
     if (nodes[i]->parts.empty()) continue;
     EXPECT_NEAR(sum, nodes[i]->threads, 1e-9) << i;
