@@ -360,8 +360,7 @@ View view_held(const Stall& stall, LockKind kind, std::uint64_t since_ns) {
   View view = view_of({stall});
   LockHolder holder{.kind = kind, .tid = 1'152, .local_tid = 152};
   std::string_view("hold\ner").copy(holder.comm.data(), OFFCPUD_COMM);
-  holder.process.tgid = 1'100;
-  holder.process.local_tgid = 100;
+  holder.process = {.tgid = 1'100, .local_tgid = 100};
   std::string_view("server").copy(holder.process.comm.data(), OFFCPUD_COMM);
   auto window = std::make_shared<WaitWindow>();
   window->held = {{.tid = stall.tid,
@@ -406,15 +405,14 @@ TEST(StallsJson, AHolderIsToldWithWhatItDoesAndForHowLong) {
   const auto held_by = [](const View& of) { return json_of(of)["stalls"][0]["held_by"]; };
   EXPECT_EQ(held_by(view)["does"], "runs");
   EXPECT_EQ(held_by(view)["does_seconds"], 4.5) << "not only since it was preempted last";
-  walk->threads.front().tgid = 1'700;
-  EXPECT_EQ(held_by(view)["does"], "unknown") << "another process has its number now";
-  walk->threads.front().tgid = 1'100;
   const View file = [&] {
     View of = view_held(waits, LockKind::File, 7);
     of.walk = walk;
     return of;
   }();
   EXPECT_EQ(held_by(file)["does"], "unknown") << "any thread of the process may have it";
+  walk->threads.front().tgid = 1'700;
+  EXPECT_EQ(held_by(view)["does"], "unknown") << "another process has its number now";
 }
 
 // The window of now knows nothing of it any more.
