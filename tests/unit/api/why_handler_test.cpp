@@ -186,8 +186,11 @@ TEST_F(WhyHandlerTest, AHolderIsToldWithSinceWhenItDoesThat) {
     by["sentence"] = answer["verdicts"][0]["sentence"];
     return by;
   };
-  offcpud_thread thread{
-      .now_ns = 12 * kSecond + 1, .since_ns = 1, .tid = 500, .state = OFFCPUD_THREAD_BLOCKED};
+  offcpud_thread thread{.now_ns = 12 * kSecond + 1,
+                        .since_ns = 1,
+                        .tid = 500,
+                        .tgid = 77,
+                        .state = OFFCPUD_THREAD_BLOCKED};
   EXPECT_EQ(told(thread)["does_seconds"], 12.0);
   EXPECT_EQ(told(thread)["does_estimated"], false);
   EXPECT_THAT(told(thread)["sentence"].get<std::string>(),
@@ -207,6 +210,7 @@ TEST_F(WhyHandlerTest, AHolderIsToldWithSinceWhenItDoesThat) {
             .since_ns = 11 * kSecond,
             .awake_ns = 9 * kSecond,
             .tid = 500,
+            .tgid = 77,
             .state = OFFCPUD_THREAD_RUNNABLE};
   EXPECT_EQ(told(thread)["does"], "runs");
   EXPECT_EQ(told(thread)["does_seconds"], 3.0);

@@ -12,19 +12,19 @@
 namespace offcpud::test {
 
 // Kinds of waits.
-inline constexpr auto kSleep = OFFCPUD_BLOCKED_SLEEP;
-inline constexpr auto kDisk = OFFCPUD_BLOCKED_DISK;
-inline constexpr auto kKernel = OFFCPUD_BLOCKED_KERNEL;
-inline constexpr auto kPoll = OFFCPUD_BLOCKED_POLL;
-inline constexpr auto kWakeup = OFFCPUD_RUNQ_WAKEUP;
-inline constexpr auto kPreempted = OFFCPUD_RUNQ_PREEMPTED;
+constexpr auto kSleep = OFFCPUD_BLOCKED_SLEEP;
+constexpr auto kDisk = OFFCPUD_BLOCKED_DISK;
+constexpr auto kKernel = OFFCPUD_BLOCKED_KERNEL;
+constexpr auto kPoll = OFFCPUD_BLOCKED_POLL;
+constexpr auto kWakeup = OFFCPUD_RUNQ_WAKEUP;
+constexpr auto kPreempted = OFFCPUD_RUNQ_PREEMPTED;
 
 // What waits are for, as places in arrays.
-inline constexpr auto kLock = static_cast<std::size_t>(WaitFor::Lock);
-inline constexpr auto kAnswer = static_cast<std::size_t>(WaitFor::Answer);
-inline constexpr auto kStorage = static_cast<std::size_t>(WaitFor::Storage);
-inline constexpr auto kWork = static_cast<std::size_t>(WaitFor::Work);
-inline constexpr auto kUnknown = static_cast<std::size_t>(WaitFor::Unknown);
+constexpr auto kLock = static_cast<std::size_t>(WaitFor::Lock);
+constexpr auto kAnswer = static_cast<std::size_t>(WaitFor::Answer);
+constexpr auto kStorage = static_cast<std::size_t>(WaitFor::Storage);
+constexpr auto kWork = static_cast<std::size_t>(WaitFor::Work);
+constexpr auto kUnknown = static_cast<std::size_t>(WaitFor::Unknown);
 
 inline std::shared_ptr<const SubjectLabels> labels(std::string_view cgroup) {
   return std::make_shared<const SubjectLabels>(labels_of_cgroup(cgroup));

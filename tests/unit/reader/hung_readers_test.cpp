@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "support/fake_clock.h"
-#include "unit/reader/accounts.h"
+#include "support/users.h"
 
 namespace offcpud {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/fake_clock.h"
-#include "unit/reader/accounts.h"
+#include "support/users.h"
 
 namespace offcpud {
 namespace {

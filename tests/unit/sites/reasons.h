@@ -8,10 +8,10 @@
 namespace offcpud::test {
 
 // Reasons of blocked time.
-inline constexpr std::size_t kLock = OFFCPUD_BLOCKED_LOCK;
-inline constexpr std::size_t kCondvar = OFFCPUD_BLOCKED_CONDVAR;
-inline constexpr std::size_t kPolls = OFFCPUD_BLOCKED_POLL;
-inline constexpr std::size_t kNetwork = OFFCPUD_BLOCKED_NETWORK;
-inline constexpr std::size_t kDisk = OFFCPUD_BLOCKED_DISK;
+constexpr std::size_t kLock = OFFCPUD_BLOCKED_LOCK;
+constexpr std::size_t kCondvar = OFFCPUD_BLOCKED_CONDVAR;
+constexpr std::size_t kPolls = OFFCPUD_BLOCKED_POLL;
+constexpr std::size_t kNetwork = OFFCPUD_BLOCKED_NETWORK;
+constexpr std::size_t kDisk = OFFCPUD_BLOCKED_DISK;
 
 }  // namespace offcpud::test
