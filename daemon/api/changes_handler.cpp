@@ -38,8 +38,9 @@ class ChangesAnswer {
     const WallTime last = kept.empty() ? WallTime::min() : kept.back().name.end;
     auto windows = recent(last);
     const auto snapshots = choose_snapshots(kept, used_, !windows.empty());
-    if (!snapshots)
+    if (!snapshots) {
       return error(status_of_unread_ranges(snapshots.error()), snapshots.error().message());
+    }
     windows = recent(last);  // the range may have become shorter
     if (!add(before_, snapshots->before, stop) || !add(after_, snapshots->after, stop)) {
       return error(503, "offcpud is stopping");

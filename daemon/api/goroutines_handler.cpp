@@ -34,9 +34,10 @@ Response GoroutinesHandler::goroutines(const Request& request) const {
   if (!query) return error(400, query.error().message());
   return worker_.respond([this, query = *query](const std::stop_token& stop) -> Response {
     const auto report = source_.goroutines_of(query.pid, query.limit, stop);
-    if (!report)
+    if (!report) {
       return error(status_of_unread_process(report.error()),
                    sentence_of(report.error(), query.pid));
+    }
     if (query.as_text) {
       return {.content_type = kPlainText, .body = goroutines_text(*report)};
     }

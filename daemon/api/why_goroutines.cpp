@@ -17,7 +17,7 @@
 namespace offcpud {
 namespace {
 
-constexpr double kGoroutinesWorthALine = 0.05;  // goroutines
+constexpr double kGoroutinesWorthALine = 0.05;
 constexpr std::size_t kMostLines = 3;
 
 using PlaceKey = std::tuple<std::string, std::string, WaitFor, std::string, std::string>;

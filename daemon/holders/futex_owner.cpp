@@ -3,6 +3,7 @@
 
 #include <linux/futex.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -23,6 +24,7 @@ constexpr std::uint32_t kMostUsers = 32'768;
 
 // nptl/pthread_rwlock_common.c: bits of __readers.
 constexpr std::uint32_t kWritePhase = 1, kWriteLocked = 2, kReaderShift = 3;
+constexpr std::uint32_t kHandsOver = 1U << 31;  // of __writers
 
 class Words {
  public:
@@ -79,12 +81,22 @@ std::optional<FutexOwner> rwlock_owner(const Words& words) {
   return only;
 }
 
-// Of a writer that waits until readers are gone, or behind such a writer.
+bool is_one_of(std::optional<std::uint32_t> word, std::uint32_t one, std::uint32_t other) {
+  return word == one || word == other;
+}
+
+// Whether the lock is that of a writer that waits until readers are gone, or behind such a writer.
+// That writer has set __writers_futex before. All words must fit, as a 2 stands in other locks and
+// conditions as well.
 bool is_of_writer_behind_readers(const Words& words, std::ptrdiff_t futex) {
-  const auto readers = words.at(-futex);
-  if (!readers || (*readers & (kWritePhase | kWriteLocked)) != kWriteLocked) return false;
-  return *readers >> kReaderShift != 0 && words.at(16 - futex) == 0U &&
-         words.at(20 - futex) == 0U && words.at(24 - futex) == 0U;
+  const auto readers = words.at(-futex), writers = words.at(4 - futex);
+  if (!readers || !writers || (*writers & ~kHandsOver) > kMostUsers) return false;
+  if ((*readers & (kWritePhase | kWriteLocked)) != kWriteLocked) return false;
+  if (*readers >> kReaderShift == 0 || *readers >> kReaderShift > kMostUsers) return false;
+  if (!is_one_of(words.at(8 - futex), 0, kRwLockRead)) return false;
+  if (!is_one_of(words.at(12 - futex), 1, kRwLockTaken)) return false;
+  constexpr std::ptrdiff_t kZeros[] = {16, 20, 24, 28};  // padding, __cur_writer, __shared
+  return std::ranges::all_of(kZeros, [&](auto zero) { return words.at(zero - futex) == 0U; });
 }
 
 // The thread says before it waits which robust mutex it wants, so that the kernel can clean up

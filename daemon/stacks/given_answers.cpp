@@ -28,12 +28,13 @@ std::uint64_t GivenAnswers::last(const ChainedBlock& wait, std::uint64_t from_ns
   };
   const auto begin = std::ranges::upper_bound(answers_, at(from_ns));
   const bool has_first = from_ns <= wait.since_ns;
-  std::uint64_t next_ns =
-      idle_ns < to_ns ? std::numeric_limits<std::uint64_t>::max() : wait.ended_ns;
-  for (auto answer = std::ranges::lower_bound(answers_, at(idle_ns)); answer > begin;) {
+  const bool has_idled = idle_ns < to_ns;
+  std::uint64_t next_ns = has_idled ? std::numeric_limits<std::uint64_t>::max() : wait.ended_ns;
+  auto answer = std::ranges::lower_bound(answers_, at(has_idled ? idle_ns : wait.ended_ns));
+  while (answer > begin) {
     --answer;
-    const bool is_first = has_first && answer == begin;
-    if (is_first || next_ns - answer->ns >= kTogetherNs) return answer->ns;
+    const bool is_apart = (has_first && answer == begin) || next_ns - answer->ns >= kTogetherNs;
+    if (is_apart && answer->ns < idle_ns) return answer->ns;
     next_ns = answer->ns;
   }
   return 0;

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace offcpud {
@@ -157,7 +158,7 @@ TEST(FutexOwner, ReadersHoldAReadWriteLockTogether) {
     EXPECT_FALSE(futex_owner(waiting(3), of_second, {}));
     EXPECT_FALSE(held_by_readers(waiting(3), of_first)) << "not what it waits for";
     EXPECT_FALSE(held_by_readers(waiting(2, FUTEX_WAIT), of_first)) << "shared by processes";
-    EXPECT_FALSE(held_by_readers(waiting(2), std::span(of_first).first(35))) << "not all was read";
+    EXPECT_FALSE(held_by_readers(waiting(2), std::span(of_first).first(39))) << "not all was read";
     ::pthread_rwlock_unlock(&lock);
     ::pthread_rwlock_unlock(&lock);
   }
@@ -166,6 +167,29 @@ TEST(FutexOwner, ReadersHoldAReadWriteLockTogether) {
   ::pthread_rwlock_unlock(&lock);
   const HeldMutex held(PTHREAD_MUTEX_NORMAL);
   EXPECT_FALSE(held_by_readers(waiting(2), held.contended(2)));
+}
+
+// Words of other locks and conditions may look like it for the most part.
+TEST(FutexOwner, ReadersAreToldOnlyIfEachWordFits) {
+  // __readers, __writers, __wrphase_futex, __writers_futex, two words of padding, __cur_writer,
+  // __shared
+  const std::vector<std::uint32_t> fits = {0x8 | 2, 0, 2, 1, 0, 0, 0, 0};
+  const auto told = [](const std::vector<std::uint32_t>& words) {
+    Bytes bytes(kFutexBytes);
+    std::memcpy(bytes.data() + kFutexBefore - 8, words.data(), words.size() * sizeof(words[0]));
+    return held_by_readers(waiting(2), bytes);
+  };
+  EXPECT_TRUE(told(fits));
+  const std::pair<std::size_t, std::uint32_t> others[] = {
+      {0, 0x8 | 3}, {0, 0x8}, {0, 2}, {0, 40'000U << 3U | 2},
+      {1, 40'000},  {2, 1},   {3, 0}, {3, 5},
+      {4, 1},       {5, 1},   {6, 7}, {7, 1}};
+  for (const auto& [place, word] : others) {
+    std::vector<std::uint32_t> words = fits;
+    words[place] = word;
+    EXPECT_FALSE(told(words)) << "word " << place << " is " << word;
+  }
+  EXPECT_FALSE(told({0x1234'567a, 0, 2, 0, 0, 0, 0, 0})) << "a time, then a lock of Go";
 }
 
 // struct robust_list_head: list, futex_offset, list_op_pending.

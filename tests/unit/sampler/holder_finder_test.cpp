@@ -225,6 +225,7 @@ TEST_F(HolderFinderTest, OfALockThatReadersHoldItSaysSo) {
   constexpr unsigned kOneReader = 1U << 3U, kWriterWaits = 2;
   lock.__data.__readers = kOneReader | kWriterWaits;
   lock.__data.__wrphase_futex = 2;
+  lock.__data.__writers_futex = 1;
   offcpud_blocked_record writer = waits_for_mutex(11, kSecond);
   writer.lock.address = reinterpret_cast<std::uint64_t>(&lock.__data.__wrphase_futex);
   EXPECT_TRUE(look({writer}).empty());
