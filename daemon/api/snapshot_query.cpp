@@ -95,7 +95,6 @@ Notation<Normalize> normalize() {
 
 std::vector<Setting<SnapshotQuery>> parameters_of(Path path, WallTime now) {
   using Query = SnapshotQuery;
-  using Range = SnapshotRange;
   std::vector<Setting<Query>> table;
   const auto add = [&](bool known, std::string_view name, const auto& notation, auto... members) {
     if (known) table.push_back(parameter<Query>(name, member(members...), notation));
@@ -107,8 +106,8 @@ std::vector<Setting<SnapshotQuery>> parameters_of(Path path, WallTime now) {
   const auto time = time_before(now);
   const auto number = any_number<std::uint32_t>();
   const auto sequence = any_number<std::uint64_t>();
-  add(kept, "from", time, &Query::range, &Range::from);
-  add(kept, "to", time, &Query::range, &Range::to);
+  add(kept, "from", time, &Query::range, &SnapshotRange::from);
+  add(kept, "to", time, &Query::range, &SnapshotRange::to);
   add(true, "cgroup", cgroup_filter(), &Query::filter, &Filter::cgroup);
   add(true, "comm", some_text(), &Query::filter, &Filter::comm);
   add(true, "pid", number, &Query::filter, &Filter::pid);
@@ -127,10 +126,10 @@ std::vector<Setting<SnapshotQuery>> parameters_of(Path path, WallTime now) {
   add(path == Path::List, "by", sums(), &Query::by_for);
   add(stacks, "format", format(), &Query::format);
   add(stacks, "annotate", flag(), &Query::annotate_kernel);
-  add(stacks && kept, "sequence", sequence, &Query::range, &Range::sequence);
-  add(difference, "base_from", time, &Query::base, &Range::from);
-  add(difference, "base_to", time, &Query::base, &Range::to);
-  add(difference, "base_sequence", sequence, &Query::base, &Range::sequence);
+  add(stacks && kept, "sequence", sequence, &Query::range, &SnapshotRange::sequence);
+  add(difference, "base_from", time, &Query::base, &SnapshotRange::from);
+  add(difference, "base_to", time, &Query::base, &SnapshotRange::to);
+  add(difference, "base_sequence", sequence, &Query::base, &SnapshotRange::sequence);
   add(difference, "normalize", normalize(), &Query::normalize);
   add(profile, "seconds", length(), &Query::length);
   return table;

@@ -140,11 +140,11 @@ void append_parts(std::string& text, const UnitCauses& unit, const Cause& cause,
 }
 
 void append_sites(std::string& text, const Cause& cause) {
-  constexpr std::size_t kMostSites = 3;
+  constexpr std::size_t kMostSitesTold = 3;
   std::string line;
   std::size_t shown = 0;
   for (const Cause::Site& site : cause.sites) {
-    if (site.site.empty() || shown == kMostSites) break;
+    if (site.site.empty() || shown == kMostSitesTold) break;
     line += (line.empty() ? "at " : ", ") + site.site + " " + threads_text(site.threads);
     if (site.lasting > 0 && site.oldest.ns > 0 && !cause.over) {
       line += " (" + std::to_string(site.lasting) + " now, the longest for " +

@@ -56,7 +56,7 @@ std::string percent_cell(double seconds, std::optional<double> interval) {
   return text.data();
 }
 
-std::string where_text(const TopRow& row) {
+std::string unit_or_cgroup(const TopRow& row) {
   if (row.unit.empty() && row.cgroup == "/") return kNoUnit;
   return terminal_text(row.unit.empty() ? row.cgroup : row.unit);
 }
@@ -88,7 +88,7 @@ TopColumn name_column(std::string title, unsigned rank, std::string TopRow::*nam
 }
 
 TopColumn where_column(unsigned rank) {
-  return {"UNIT OR CGROUP", kCgroupWidth, Align::Name, rank, where_text};
+  return {"UNIT OR CGROUP", kCgroupWidth, Align::Name, rank, unit_or_cgroup};
 }
 
 TopColumn age_column(unsigned rank) {
