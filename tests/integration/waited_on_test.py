@@ -250,7 +250,9 @@ class WaitedOn(WaitedOnCase):
             program.wait(30)
         self.until_told()
         for how, server, parent, _ in talks:
-            self.expect_on(f"a parent that {how}", parent, server.unit, ("answer", "work", "unknown"), 0.5)
+            # A child is of the parent's unit until it has moved.
+            self.expect_on(f"a parent that {how}", parent, server.unit, ("answer", "work", "unknown"), 0.5,
+                           (parent.unit,))
 
     def test_who_is_killed_waited_for_no_killer(self):
         """A thread that waits for a lock, and ends with its process or by its cgroup's end."""
