@@ -20,11 +20,14 @@
 #include "offcpud.skel.h"
 
 namespace offcpud {
-namespace {
 
+// A part of BpfSession::State, so not in the unnamed namespace.
 struct SkeletonDeleter {
   void operator()(offcpud_bpf* skeleton) const noexcept { offcpud_bpf::destroy(skeleton); }
 };
+
+namespace {
+
 using Skeleton = std::unique_ptr<offcpud_bpf, SkeletonDeleter>;
 
 Status set_size(bpf_map* map, std::uint32_t entries) {
@@ -239,7 +242,7 @@ Result<Skeleton> load_accepted(const LoadPlan& plan, FeatureReport& features) {
 struct BpfSession::State {
   SubjectPlan plan;
   FeatureReport features;
-  Skeleton skeleton;
+  std::unique_ptr<offcpud_bpf, SkeletonDeleter> skeleton;
   BpfLink iterator;
   std::vector<BpfLink> links;  // declared after the skeleton, so destroyed before it
 };
