@@ -22,8 +22,14 @@ using Ids = std::vector<std::uint32_t>;
 // What clients, and the server's own memory for a connection, allow for a header.
 constexpr std::size_t kMostSummaryBytes = 4096;
 
+// On one line, in ASCII; texts may have any bytes.
+template <class Json>
+std::string json_text(const Json& json) {
+  return json.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
 std::string quoted(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  return json_text(nlohmann::json(text));
 }
 
 // Writes JSON text directly: a tree of JSON values would take many times the memory.
@@ -220,19 +226,16 @@ nlohmann::ordered_json head_json(const StackDifference& difference, const Merged
 
 // ASCII, as a header must be.
 std::string summary_of(nlohmann::ordered_json head) {
-  const auto text = [&head] {
-    return head.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-  };
-  if (auto summary = text(); summary.size() <= kMostSummaryBytes) return summary;
+  if (auto summary = json_text(head); summary.size() <= kMostSummaryBytes) return summary;
   for (auto* part : {&head, head.contains("base") ? &head["base"] : nullptr}) {
     if (part != nullptr) (*part)["captured"] = {"filters that are too long for a header"};
   }
-  return text();
+  return json_text(head);
 }
 
 // The text of the object, with `rest` before its last brace.
 std::string with(const nlohmann::ordered_json& head, const std::string& rest) {
-  std::string text = head.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  std::string text = json_text(head);
   text.pop_back();
   return text + rest + "}\n";
 }

@@ -41,8 +41,9 @@ Result<bool> is_config_file(const fs::path& path) {
     return false;
   }
   if (S_ISDIR(info.st_mode)) return file_refusal(path, "is a directory; a YAML file is needed");
-  if (!S_ISREG(info.st_mode))
+  if (!S_ISREG(info.st_mode)) {
     return file_refusal(path, "is not a regular file; a YAML file is needed");
+  }
   if (static_cast<std::size_t>(info.st_size) > kMaxConfigFileBytes) {
     return file_refusal(path, "is larger than the limit of " + limit_text());
   }

@@ -111,11 +111,11 @@ std::string for_line(const TopAnswer& answer) {
         found->second.waiting - (std::string_view(name) == "answer" ? waits.children : 0);
     if (threads < 0.005) continue;
     line.append(line.empty() ? "" : ", ").append(name);
-    line += " " + threads_within(threads, 1);
+    line += " " + threads_text(threads);
   }
   if (waits.actionable < kNobody) {
     line = "Nobody waits for a lock, an answer, storage or memory (" +
-           threads_within(waits.actionable, 1) + " threads on average)";
+           threads_text(waits.actionable) + " threads on average)";
   } else {
     line = "Threads that wait, on average: " + line;
   }
@@ -129,13 +129,12 @@ std::string idle_line(const TopAnswer& answer) {
   const TopWaits& waits = head_of(answer).waits;
   const auto threads = [&](const char* name) {
     const auto found = waits.by_for.find(name);
-    return threads_within(found != waits.by_for.end() ? found->second.waiting : 0, 1);
+    return threads_text(found != waits.by_for.end() ? found->second.waiting : 0);
   };
   const double children = waits.children;
   return about(answer, "Idle: ") + threads("work") + " wait for work, " + threads("timer") +
          " for a timer" +
-         (children < kNobody ? ""
-                             : ", " + threads_within(children, 1) + " for their own children") +
+         (children < kNobody ? "" : ", " + threads_text(children) + " for their own children") +
          ". Of " + threads("unknown") + " nobody can tell" +
          (answer.unusual == 0
               ? "."
